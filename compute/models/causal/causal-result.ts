@@ -1,0 +1,51 @@
+import type { ChannelCredits } from '../../outcome.ts';
+
+export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+export type CausalMember = (typeof CAUSAL_MEMBERS)[number];
+
+/** What last click hid: both rules divide the same revenue among the paid channels and the baseline. Integer cents. */
+export interface DeltaR {
+  /** per channel, signed; 0 for baseline channels */
+  readonly deltaCents: Float64Array;
+  /** channels that last click under-credits */
+  readonly underCredited: readonly number[];
+  readonly revenueCausalCents: number;
+  readonly revenueLastClickCents: number;
+  /** their difference, never negative */
+  readonly deltaRCents: number;
+  readonly deltaRNetCents: number;
+  /** interval of deltaRCents at the run's confidence level */
+  readonly lowCents: number;
+  readonly highCents: number;
+}
+
+/** `conversions`, `value` and `share` are of the paid channels; baseline channels carry 0. */
+export interface CausalResult extends ChannelCredits {
+  readonly ok: true;
+  readonly model: 'causal';
+  /** stacking weights, sum 1 */
+  readonly weights: Readonly<Record<CausalMember, number>>;
+  /** `placebo_adjusted`: weights learned on held-out lift; `prior`: published weights, PRAV could not run */
+  readonly basis: 'placebo_adjusted' | 'prior';
+  /** shares over paid channels of each member that ran */
+  readonly memberShare: Readonly<Partial<Record<CausalMember, Float64Array>>>;
+  readonly intervalLow: Float64Array;
+  readonly intervalHigh: Float64Array;
+  /** 0 … 1 per paid channel */
+  readonly confidence: Float64Array;
+  /** revenue-weighted mean of the channels' confidence */
+  readonly overallConfidence: number;
+  /** T: incremental revenue of all paid channels */
+  readonly incrementalRevenue: number;
+  readonly incrementalConversions: number;
+  readonly revenue: number;
+  /** revenue − T */
+  readonly baselineRevenue: number;
+  /** the published figures, by largest remainder: channels + baseline = revenue */
+  readonly valueCents: Float64Array;
+  readonly baselineCents: number;
+  readonly revenueCents: number;
+  readonly lastClickCents: Float64Array;
+  readonly deltaR: DeltaR;
+  readonly warnings: readonly string[];
+}

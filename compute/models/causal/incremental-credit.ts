@@ -1,0 +1,102 @@
+import { jackknifeError } from '../../numerics/jackknife.ts';
+import { twoSidedZ } from '../../numerics/normal-quantile.ts';
+import type { PathTotals } from '../../outcome.ts';
+import { sharesOf, sumOf } from '../credits.ts';
+import type { PravResult } from '../prav/prav-result.ts';
+import type { aligner } from './channel-alignment.ts';
+import { recovered } from './delta-r.ts';
+import { blend, priorWeights, stackedWeights } from './stacking.ts';
+import type { MemberShares, MemberWeights } from './stacking.ts';
+
+/** How T is found and how sure it is: from PRAV, or from the paths alone. */
+export interface IncrementalCredit {
+  readonly basis: 'placebo_adjusted' | 'prior';
+  readonly weights: MemberWeights;
+  /** T and its conversions */
+  readonly revenue: number;
+  readonly conversions: number;
+  readonly share: Float64Array;
+  /** per channel, before it is widened to contain the credit */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** interval of Delta_R given last click (major units) */
+  readonly deltaRInterval: (lastClick: Float64Array) => readonly [low: number, high: number];
+  readonly warnings: readonly string[];
+}
+
+interface Setting {
+  readonly channels: number;
+  readonly isBaseline: Uint8Array;
+  readonly confidenceLevel: number;
+  /** T never passes the revenue of the range */
+  readonly mostRevenue: number;
+  readonly mostConversions: number;
+}
+
+/** T and the intervals from PRAV, weights by stacking on its folds. */
+export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof aligner>, shares: MemberShares, setting: Setting): IncrementalCredit {
+  const { channels, isBaseline } = setting;
+  const folds = { ...prav.folds, target: align(prav.folds.target, prav.folds.folds), error: align(prav.folds.error, prav.folds.folds), share: align(prav.folds.share, prav.folds.folds) };
+  const learned = stackedWeights(shares, folds, channels);
+  const weights = learned ?? { markov: 0, shapley: 0, dominance: 0, rwa: 0, prav: 1 };
+  const revenue = Math.min(prav.total, setting.mostRevenue);
+  const conversions = Math.min(sumOf(prav.conversions), setting.mostConversions);
+  const blended = blend(shares, weights, channels);
+  const withoutPrav = blend({ ...shares, prav: new Float64Array(channels) }, weights, channels);
+  // The credit that another PRAV outcome (a jackknife replicate, another κ) would have led to, weights held.
+  const creditWith = (outcome: Float64Array): Float64Array => {
+    const total = Math.min(sumOf(outcome), setting.mostRevenue);
+    const share = sharesOf(outcome);
+    return withoutPrav.map((part, c) => (part + weights.prav * share[c]!) * total);
+  };
+  const replicates = align(prav.replicates, prav.groups);
+  const deltaRInterval = (lastClick: Float64Array): readonly [number, number] => {
+    const deltas = Float64Array.from({ length: prav.groups }, (_, g) => recovered(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), lastClick, isBaseline));
+    const reach = twoSidedZ(setting.confidenceLevel) * jackknifeError(deltas, prav.groups);
+    const ends = [prav.revenueAtKappaHigh, prav.revenueAtKappaLow].map((outcome) => recovered(creditWith(align(outcome)), lastClick, isBaseline));
+    return [Math.min(...ends) - reach, Math.max(...ends) + reach];
+  };
+  return {
+    basis: 'placebo_adjusted',
+    weights,
+    revenue,
+    conversions,
+    share: revenue > 0 ? blended : new Float64Array(channels),
+    low: align(prav.intervalLow),
+    high: align(prav.intervalHigh),
+    deltaRInterval,
+    warnings: [
+      ...prav.warnings,
+      ...(prav.total === 0 ? ['No paid channel shows an effect beyond that of unpaid visits: all revenue is baseline.'] : []),
+      ...(learned === null && prav.total > 0 ? ['The held-out folds were too small to learn model weights: PRAV stands alone.'] : []),
+    ],
+  };
+}
+
+/**
+ * Without placebos: published prior weights, T = the paid share of the path credit. Nothing in such data rules out that a
+ * channel caused no sale, so each interval reaches from 0 to the largest credit that any member gives.
+ */
+export function creditByPrior(shares: MemberShares, fullShares: MemberShares, totals: PathTotals, reason: string, setting: Setting): IncrementalCredit {
+  const { channels, isBaseline } = setting;
+  const weights = priorWeights(shares);
+  const paid = blend(fullShares, weights, channels).reduce((sum, share, c) => (isBaseline[c] === 1 ? sum : sum + share), 0);
+  const revenue = Math.min(Math.max(0, totals.value) * paid, setting.mostRevenue);
+  const high = new Float64Array(channels);
+  for (const share of Object.values(fullShares)) share.forEach((part, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, part * Math.max(0, totals.value))));
+  return {
+    basis: 'prior',
+    weights,
+    revenue,
+    conversions: Math.min(totals.conversions * paid, setting.mostConversions),
+    share: revenue > 0 ? blend(shares, weights, channels) : new Float64Array(channels),
+    low: new Float64Array(channels),
+    high,
+    deltaRInterval: (lastClick) => [0, recovered(high, lastClick, isBaseline)],
+    warnings: [
+      `Placebo validation could not run: ${reason}`,
+      'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not learned from this data.',
+      'Credit is the paid share of the journeys, which is not corrected for people who would have bought anyway: read it as an upper bound.',
+    ],
+  };
+}

@@ -1,0 +1,101 @@
+import type { PathTable } from '../../journey-tables.ts';
+import { KeyIndex, Sums } from '../../numerics/key-index.ts';
+import type { SparseChain } from '../../numerics/sparse-solve.ts';
+import type { Checkpoint } from '../../outcome.ts';
+import { PATHS_PER_CHECK } from '../credits.ts';
+
+/** The chain of order k ≥ 2: states are the k-grams that occur, and the whole path where it is shorter than k. */
+export interface KGramChain extends SparseChain {
+  /** the channels of state s are digits of code[s] in base K + 1, 0 = none */
+  readonly code: Float64Array;
+  /** probability that a journey starts in the state */
+  readonly start: Float64Array;
+  /** probability of a conversion from the state, and its expected revenue */
+  readonly conversion: Float64Array;
+  readonly value: Float64Array;
+}
+
+/** A coarse group per last channel; more would make the coarse system as costly as the sweeps. */
+const MOST_GROUPS = 64;
+
+/** Largest order that keeps (k + 1)-gram codes within exact integers. */
+export const codesFit = (channels: number, order: number): boolean => (channels + 1) ** (order + 1) <= Number.MAX_SAFE_INTEGER;
+
+export function buildKGramChain(table: PathTable, order: number, checkpoint: Checkpoint): KGramChain {
+  const { channels, offsets, steps, conversions, value, nulls } = table;
+  const base = channels.length + 1;
+  const window = base ** (order - 1);
+  const states = new KeyIndex(base ** order);
+  const edges = new KeyIndex(base ** (order + 1));
+  const [code, start, converted, earned, out] = [new Sums(), new Sums(), new Sums(), new Sums(), new Sums()];
+  const [weights, sources, targets] = [new Sums(), new Sums(), new Sums()];
+  let journeys = 0;
+  const numberOf = (gram: number): number => {
+    const known = states.size;
+    const state = states.numberOf(gram);
+    if (state === known) code.add(state, gram);
+    return state;
+  };
+  const paths = conversions.length;
+  for (let p = 0; p < paths; p++) {
+    if (p % PATHS_PER_CHECK === 0) checkpoint((p / paths) * 0.5);
+    const first = offsets[p]!;
+    const end = offsets[p + 1]!;
+    const weight = conversions[p]! + nulls[p]!;
+    if (first === end || weight === 0) continue;
+    journeys += weight;
+    const firstWindow = Math.min(end, first + order);
+    let gram = 0;
+    for (let i = first; i < firstWindow; i++) gram = gram * base + steps[i]! + 1;
+    let state = numberOf(gram);
+    start.add(state, weight);
+    for (let i = firstWindow; i < end; i++) {
+      const digit = steps[i]! + 1;
+      const edgeCode = gram * base + digit;
+      const nextGram = (gram % window) * base + digit;
+      if (nextGram === gram) continue;
+      const next = numberOf(nextGram);
+      const known = edges.size;
+      const edge = edges.numberOf(edgeCode);
+      if (edge === known) {
+        sources.add(edge, state);
+        targets.add(edge, next);
+      }
+      weights.add(edge, weight);
+      out.add(state, weight);
+      state = next;
+      gram = nextGram;
+    }
+    converted.add(state, conversions[p]!);
+    earned.add(state, value[p]!);
+    out.add(state, weight);
+  }
+  const size = states.size;
+  const perVisit = (sums: Sums): Float64Array => Float64Array.from({ length: size }, (_, s) => (sums.values[s] ?? 0) / out.values[s]!);
+  return {
+    size,
+    code: code.values.slice(0, size),
+    start: Float64Array.from({ length: size }, (_, s) => (start.values[s] ?? 0) / journeys),
+    conversion: perVisit(converted),
+    value: perVisit(earned),
+    ...byTarget(size, edges.size, sources.values, targets.values, (edge, source) => weights.values[edge]! / out.values[source]!),
+    group: Uint8Array.from({ length: size }, (_, s) => (code.values[s]! % base) % MOST_GROUPS),
+    groups: Math.min(MOST_GROUPS, base),
+  };
+}
+
+/** Counting sort of the edges by target. */
+function byTarget(size: number, edges: number, sources: Float64Array, targets: Float64Array, probabilityOf: (edge: number, source: number) => number): Pick<SparseChain, 'into' | 'from' | 'probability'> {
+  const into = new Int32Array(size + 1);
+  for (let e = 0; e < edges; e++) into[targets[e]! + 1]!++;
+  for (let s = 0; s < size; s++) into[s + 1]! += into[s]!;
+  const next = into.slice();
+  const from = new Int32Array(edges);
+  const probability = new Float64Array(edges);
+  for (let e = 0; e < edges; e++) {
+    const slot = next[targets[e]!]!++;
+    from[slot] = sources[e]!;
+    probability[slot] = probabilityOf(e, sources[e]!);
+  }
+  return { into, from, probability };
+}

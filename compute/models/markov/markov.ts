@@ -1,0 +1,51 @@
+import type { PathTable } from '../../journey-tables.ts';
+import { failure, insufficientData } from '../../outcome.ts';
+import type { Checkpoint, Failure } from '../../outcome.ts';
+import { divide, sharesOf, sumOf, totalsOf } from '../credits.ts';
+import { firstOrderEffects } from './first-order.ts';
+import { higherOrderEffects } from './higher-order.ts';
+import { codesFit } from './k-gram-chain.ts';
+import type { MarkovResult } from './markov-result.ts';
+
+/**
+ * Markov attribution of order 1 to 4 (Anderl, Becker, von Wangenheim & Schumann 2016), solved exactly: credits are the
+ * removal effects normalised to the conversions (revenue) of all paths.
+ */
+export function runMarkov(table: PathTable, order: number, checkpoint: Checkpoint): MarkovResult | Failure {
+  if (!Number.isInteger(order) || order < 1 || order > 4) return failure('invalid_input', `The Markov order must be 1, 2, 3 or 4, not ${order}.`);
+  const totals = totalsOf(table);
+  if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
+  if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
+  if (order > 1 && !codesFit(table.channels.length, order)) {
+    return failure('invalid_input', `${table.channels.length} channels are too many for a Markov chain of order ${order}: choose a lower order.`);
+  }
+  const effects = order === 1 ? firstOrderEffects(table, checkpoint) : higherOrderEffects(table, order, checkpoint);
+  if (effects === null) return failure('out_of_range', 'The transition matrix is singular.');
+  const warnings: string[] = [];
+  if (!effects.converged) warnings.push('The solver of the Markov chain stopped before full precision.');
+  const conversions = divide(effects.lost, totals.conversions);
+  // Refunds can cancel the effects of revenue: their normalised form would then blow up, and conversions divide it instead.
+  const valueEffects = sumOf(effects.lostValue);
+  const sizeOfEffects = effects.lostValue.reduce((sum, effect) => sum + Math.abs(effect), 0);
+  const divisible = Math.abs(valueEffects) > sizeOfEffects * 1e-9 && Math.sign(valueEffects) === Math.sign(totals.value);
+  if (!divisible && totals.value !== 0) warnings.push('Refunds cancel the revenue effects: revenue was divided like conversions.');
+  const value = divisible ? divide(effects.lostValue, totals.value) : divide(effects.lost, totals.value);
+  return {
+    ok: true,
+    model: 'markov',
+    channels: table.channels,
+    order,
+    totals,
+    states: effects.states,
+    probability: effects.probability,
+    expectedValue: effects.expectedValue,
+    removalEffect: effects.lost.map((lost) => lost / effects.probability),
+    removalEffectValue: effects.lostValue.map((lost) => (effects.expectedValue === 0 ? 0 : lost / effects.expectedValue)),
+    conversions,
+    value,
+    share: sharesOf(value, conversions),
+    iterations: effects.iterations,
+    converged: effects.converged,
+    warnings,
+  };
+}

@@ -1,0 +1,79 @@
+import { Scalar } from './exposure-sums.ts';
+import type { ExposureSums } from './exposure-sums.ts';
+
+/** Steps 3 to 5 of PRAV on one set of users. Arrays have one entry per channel, paid-only figures are 0 for baselines. */
+export interface Estimate {
+  readonly y0: number;
+  readonly v0: number;
+  readonly kappa: number;
+  readonly averageOrderValue: number;
+  readonly lift: Float64Array;
+  readonly pull: Float64Array;
+  readonly effect: Float64Array;
+  /** τ·N·order value, signed */
+  readonly signedRevenue: Float64Array;
+  /** max(0, τ)·N, scaled down where the sum passes all conversions */
+  readonly incrementalConversions: Float64Array;
+  readonly incrementalRevenue: Float64Array;
+}
+
+export interface Setting {
+  readonly isBaseline: Uint8Array;
+  /** touches and conversions stand for this many times themselves (jackknife replicates: G / (G − 1)) */
+  readonly scale: number;
+  /** used where the placebos of this set show no pull on unpaid visits */
+  readonly fallbackKappa: number | null;
+}
+
+/** κ of these users: lift per unit of pull on the placebo channels; null where they show no pull. */
+function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Array, pull: Float64Array): number | null {
+  let liftOfPlacebos = 0;
+  let pullOfPlacebos = 0;
+  for (let b = 0; b < lift.length; b++) {
+    if (isBaseline[b] !== 1) continue;
+    liftOfPlacebos += sums.exposures[b]! * lift[b]!;
+    pullOfPlacebos += sums.exposures[b]! * pull[b]!;
+  }
+  return pullOfPlacebos > 0 ? Math.max(0, liftOfPlacebos / pullOfPlacebos) : null;
+}
+
+/** Effect per touch at a given κ: D − κ·max(S, 0). */
+export const effectAt = (kappa: number, lift: number, pull: number): number => lift - kappa * Math.max(pull, 0);
+
+/** max(0, τ)·N per paid channel, scaled down where the sum passes all conversions of the range. */
+export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<Estimate, 'lift' | 'pull'>, { isBaseline, scale }: Setting): Float64Array {
+  const conversions = estimate.lift.map((lift, c) => (isBaseline[c] === 1 ? 0 : Math.max(0, effectAt(kappa, lift, estimate.pull[c]!)) * sums.touches[c]! * scale));
+  const total = conversions.reduce((sum, part) => sum + part, 0);
+  const most = sums.scalars[Scalar.rangeConversions]! * scale;
+  return total > most ? conversions.map((part) => (part / total) * most) : conversions;
+}
+
+/** null where there is no person-time, no conversion, or no κ to be had. */
+export function adjustByPlacebos(sums: ExposureSums, setting: Setting): Estimate | null {
+  const { isBaseline, scale, fallbackKappa } = setting;
+  const personTime = sums.scalars[Scalar.personTime]!;
+  const orders = sums.scalars[Scalar.conversions]!;
+  if (personTime === 0 || orders === 0) return null;
+  const y0 = sums.scalars[Scalar.conversionTime]! / personTime;
+  const v0 = sums.scalars[Scalar.visitTime]! / personTime;
+  const lift = sums.exposures.map((n, c) => (n === 0 ? 0 : sums.conversionsAfter[c]! / n - y0));
+  const pull = sums.exposures.map((n, c) => (n === 0 ? 0 : sums.visitsAfter[c]! / n - v0));
+  const kappa = placeboRate(sums, isBaseline, lift, pull) ?? fallbackKappa;
+  if (kappa === null) return null;
+  // Refunds beyond sales leave nothing to be incremental.
+  const averageOrderValue = Math.max(0, sums.scalars[Scalar.revenue]! / orders);
+  const effect = lift.map((d, c) => (isBaseline[c] === 1 ? 0 : effectAt(kappa, d, pull[c]!)));
+  const incrementalConversions = incrementalAt(kappa, sums, { lift, pull }, setting);
+  return {
+    y0,
+    v0,
+    kappa,
+    averageOrderValue,
+    lift,
+    pull,
+    effect,
+    signedRevenue: effect.map((tau, c) => tau * sums.touches[c]! * scale * averageOrderValue),
+    incrementalConversions,
+    incrementalRevenue: incrementalConversions.map((part) => part * averageOrderValue),
+  };
+}

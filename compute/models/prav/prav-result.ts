@@ -1,0 +1,68 @@
+import type { ChannelCredits } from '../../outcome.ts';
+
+/** What the causal model's stacking needs of the folds. Rows are folds, columns channels (row-major, folds × K). */
+export interface PravFolds {
+  readonly folds: number;
+  /** signed incremental revenue on the fold, 0 for baseline channels */
+  readonly target: Float64Array;
+  /** its grouped jackknife error */
+  readonly error: Float64Array;
+  /** PRAV's shares learned on the other folds */
+  readonly share: Float64Array;
+}
+
+/** Placebo-Referenced Attribution Validation. Arrays have one entry per channel; paid-only figures are 0 for baseline channels. */
+export interface PravResult extends ChannelCredits {
+  readonly ok: true;
+  readonly model: 'prav';
+  /** end of the estimation window, seconds since the epoch */
+  readonly estimationEndS: number;
+  /** conversions per excess unpaid visit of users who were not moved by an advertisement */
+  readonly kappa: number;
+  /** D / S of each baseline channel with at least 30 exposures and S > 0 */
+  readonly kappaByBaseline: readonly { readonly channel: number; readonly kappa: number }[];
+  /** the κ at which the upper and the lower end of the identification interval are taken */
+  readonly kappaRange: readonly [low: number, high: number];
+  /** baseline rates: conversions per horizon, unpaid visits per placebo window */
+  readonly y0: number;
+  readonly v0: number;
+  readonly averageOrderValue: number;
+  /** exposures with full follow-up */
+  readonly exposures: Float64Array;
+  /** touches in the requested range */
+  readonly touches: Float64Array;
+  /** lift over baseline per touch */
+  readonly lift: Float64Array;
+  /** pull on unpaid visits per touch */
+  readonly pull: Float64Array;
+  /** placebo-adjusted effect per touch; 0 for baseline channels */
+  readonly effect: Float64Array;
+  readonly signedRevenue: Float64Array;
+  readonly standardError: Float64Array;
+  readonly intervalLow: Float64Array;
+  readonly intervalHigh: Float64Array;
+  /** total incremental revenue and its jackknife error */
+  readonly total: number;
+  readonly totalStandardError: number;
+  /** conversions and revenue of the requested range, with or without touches */
+  readonly rangeConversions: number;
+  readonly rangeRevenue: number;
+  /** jackknife replicates of the incremental revenue (groups × K, row-major) */
+  readonly replicates: Float64Array;
+  readonly groups: number;
+  /** incremental revenue at the two ends of kappaRange: at the high κ, at the low κ */
+  readonly revenueAtKappaHigh: Float64Array;
+  readonly revenueAtKappaLow: Float64Array;
+  readonly folds: PravFolds;
+  /** effect of the touches of each segment (segments × K, row-major), where segments were given */
+  readonly segments: PravSegments | null;
+  readonly warnings: readonly string[];
+}
+
+/** Sums per segment (a campaign, a period, or both) and channel, segments × K, row-major. */
+export interface PravSegments {
+  readonly count: number;
+  readonly touches: Float64Array;
+  /** share of the channel's credit that belongs to the segment; each channel's column sums to 1, or 0 without touches */
+  readonly split: Float64Array;
+}

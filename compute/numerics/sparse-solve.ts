@@ -1,0 +1,74 @@
+import { solveDense } from './linear-solve.ts';
+
+/** Transitions of an absorbing chain, stored by target: those into j are entries `into[j] .. into[j + 1]`. No self-loops. */
+export interface SparseChain {
+  readonly size: number;
+  readonly into: Int32Array;
+  readonly from: Int32Array;
+  readonly probability: Float64Array;
+  /** a partition of the states for the coarse correction */
+  readonly group: Uint8Array;
+  readonly groups: number;
+}
+
+export interface VisitsOutcome {
+  readonly sweeps: number;
+  readonly converged: boolean;
+}
+
+const TOLERANCE = 1e-14;
+const MOST_CORRECTED_SWEEPS = 200;
+const MOST_SWEEPS = 20_000;
+
+/** One Gauss–Seidel sweep over u = start + Qᵀu; returns Σ|change| / Σu. States switched off keep 0. */
+function sweep({ size, into, from, probability }: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array): number {
+  let change = 0;
+  let total = 0;
+  for (let j = 0; j < size; j++) {
+    if (off[j] === 1) continue;
+    let sum = start[j]!;
+    for (let e = into[j]!; e < into[j + 1]!; e++) sum += visits[from[e]!]! * probability[e]!;
+    change += Math.abs(sum - visits[j]!);
+    total += sum;
+    visits[j] = sum;
+  }
+  return total === 0 ? 0 : change / total;
+}
+
+/**
+ * Scales each group of states so that its flow balances (Koury, McAllister & Stewart 1984, aggregation/disaggregation):
+ * removes the slow modes that make plain sweeps crawl where journeys are long.
+ */
+function balanceGroups(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array): void {
+  const { size, into, from, probability, group, groups } = chain;
+  const system = new Float64Array(groups * groups);
+  const inflow = new Float64Array(groups);
+  for (let j = 0; j < size; j++) {
+    if (off[j] === 1) continue;
+    const row = group[j]! * groups;
+    system[row + group[j]!]! += visits[j]!;
+    inflow[group[j]!]! += start[j]!;
+    for (let e = into[j]!; e < into[j + 1]!; e++) {
+      const i = from[e]!;
+      system[row + group[i]!]! -= visits[i]! * probability[e]!;
+    }
+  }
+  for (let g = 0; g < groups; g++) if (system[g * groups + g] === 0) system[g * groups + g] = 1;
+  const scale = solveDense(system, inflow);
+  if (scale === null || scale.some((factor) => !(factor >= 0))) return;
+  for (let j = 0; j < size; j++) visits[j]! *= scale[group[j]!]!;
+}
+
+/**
+ * Expected visits u of each state of an absorbing chain started at `start`: solves u = start + Qᵀu over the states that are
+ * not `off`, to machine precision. `visits` holds a first guess and receives the result; `tick` runs once per sweep.
+ */
+export function solveVisits(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array, tick?: () => void): VisitsOutcome {
+  for (let j = 0; j < chain.size; j++) if (off[j] === 1) visits[j] = 0;
+  for (let sweeps = 1; sweeps <= MOST_SWEEPS; sweeps++) {
+    tick?.();
+    if (sweep(chain, start, off, visits) <= TOLERANCE) return { sweeps, converged: true };
+    if (sweeps <= MOST_CORRECTED_SWEEPS) balanceGroups(chain, start, off, visits);
+  }
+  return { sweeps: MOST_SWEEPS, converged: false };
+}

@@ -1,0 +1,54 @@
+/** Why a task gave no numbers. Error classes do not cross threads, so failures are plain values. */
+export type FailureCode =
+  /** the data cannot answer the question; the message says what is missing */
+  | 'insufficient_data'
+  /** the input breaks its own contract (lengths, indices, options) */
+  | 'invalid_input'
+  /** the numbers left the range of floating point */
+  | 'out_of_range'
+  | 'cancelled'
+  /** the pool's queue is full, or the pool is closed */
+  | 'unavailable'
+  /** a defect of ours */
+  | 'failed';
+
+export interface Failure {
+  readonly ok: false;
+  readonly code: FailureCode;
+  readonly message: string;
+}
+
+export const failure = (code: FailureCode, message: string): Failure => ({ ok: false, code, message });
+export const insufficientData = (message: string): Failure => failure('insufficient_data', message);
+
+/**
+ * Called from the loops every few milliseconds with the fraction of the task that is done.
+ * Throws CancelledError where the caller has asked to stop.
+ */
+export type Checkpoint = (fraction: number) => void;
+
+export class CancelledError extends Error {
+  constructor() {
+    super('The task was cancelled.');
+    this.name = 'CancelledError';
+  }
+}
+
+/** Credit per channel (index = channel of the result's own `channels`): what every model publishes. */
+export interface ChannelCredits {
+  readonly channels: readonly string[];
+  /** conversions credited; sums to the conversions divided (PRAV, causal: to the incremental ones) */
+  readonly conversions: Float64Array;
+  /** revenue credited, major units; sums to the revenue divided */
+  readonly value: Float64Array;
+  /** non-negative, sums to 1, or all 0 where the model found nothing */
+  readonly share: Float64Array;
+}
+
+/** What was divided. */
+export interface PathTotals {
+  readonly paths: number;
+  readonly conversions: number;
+  readonly value: number;
+  readonly nulls: number;
+}

@@ -1,0 +1,108 @@
+import { faultOfEventTable, faultOfPathTable } from './journey-tables.ts';
+import type { EventTable, PathTable } from './journey-tables.ts';
+import { runCausal } from './models/causal/causal.ts';
+import type { CausalInput } from './models/causal/causal-input.ts';
+import type { CausalResult } from './models/causal/causal-result.ts';
+import { compareOnEvents } from './models/comparison/event-rules.ts';
+import { compareOnPaths } from './models/comparison/path-rules.ts';
+import type { ComparisonResult } from './models/comparison/comparison-result.ts';
+import type { AssociationResult } from './models/association-result.ts';
+import { runDominance } from './models/dominance/dominance.ts';
+import { runMarkov } from './models/markov/markov.ts';
+import type { MarkovResult } from './models/markov/markov-result.ts';
+import { runPrav } from './models/prav/prav.ts';
+import type { PravResult } from './models/prav/prav-result.ts';
+import { runRelativeWeights } from './models/relative-weights/relative-weights.ts';
+import { runShapley } from './models/shapley/shapley.ts';
+import type { ShapleyResult } from './models/shapley/shapley-result.ts';
+import { CancelledError, failure } from './outcome.ts';
+import type { Checkpoint, Failure } from './outcome.ts';
+import type { RunOptions } from './run-options.ts';
+
+export interface MarkovInput {
+  readonly paths: PathTable;
+  readonly order: number;
+}
+
+export interface PathsInput {
+  readonly paths: PathTable;
+}
+
+export interface DominanceInput extends PathsInput {
+  /** of the orderings sampled above 20 varying channels */
+  readonly seed: number;
+}
+
+export interface PravInput {
+  /** null: a source of aggregated paths, without users */
+  readonly events: EventTable | null;
+  readonly options: RunOptions;
+  /** per event the segment (campaign, period, …) it belongs to; asks for the credit's split */
+  readonly segments?: { readonly of: Uint32Array; readonly count: number };
+}
+
+/** The event table where there is one; the path table (one step = one day) otherwise. */
+export type ComparisonInput =
+  | { readonly events: EventTable; readonly options: Pick<RunOptions, 'rangeStartS' | 'rangeEndS' | 'lookbackS'> }
+  | { readonly paths: PathTable; readonly unattributed: { readonly conversions: number; readonly value: number } };
+
+/** The task table: name → input and result. */
+export interface Tasks {
+  markov: { input: MarkovInput; result: MarkovResult };
+  shapley: { input: PathsInput; result: ShapleyResult };
+  dominance: { input: DominanceInput; result: AssociationResult<'dominance'> };
+  rwa: { input: PathsInput; result: AssociationResult<'rwa'> };
+  prav: { input: PravInput; result: PravResult };
+  comparison: { input: ComparisonInput; result: ComparisonResult };
+  causal: { input: CausalInput; result: CausalResult };
+}
+export type TaskName = keyof Tasks;
+export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
+export type TaskOutcome<Name extends TaskName> = Tasks[Name]['result'] | Failure;
+
+const withPaths = <Result>(paths: PathTable, run: () => Result | Failure): Result | Failure => {
+  const fault = faultOfPathTable(paths);
+  return fault === null ? run() : failure('invalid_input', `Path table: ${fault}.`);
+};
+const withEvents = <Result>(events: EventTable, run: () => Result | Failure): Result | Failure => {
+  const fault = faultOfEventTable(events);
+  return fault === null ? run() : failure('invalid_input', `Event table: ${fault}.`);
+};
+
+const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint: Checkpoint) => TaskOutcome<Name> } = {
+  markov: ({ paths, order }, checkpoint) => withPaths(paths, () => runMarkov(paths, order, checkpoint)),
+  shapley: ({ paths }, checkpoint) => withPaths(paths, () => runShapley(paths, checkpoint)),
+  dominance: ({ paths, seed }, checkpoint) => withPaths(paths, () => runDominance(paths, seed, checkpoint)),
+  rwa: ({ paths }, checkpoint) => withPaths(paths, () => runRelativeWeights(paths, checkpoint)),
+  prav: ({ events, options, segments }, checkpoint) =>
+    events === null
+      ? failure('insufficient_data', 'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints with a user id.')
+      : withEvents(events, () => runPrav(events, options, segments ?? null, checkpoint)),
+  comparison: (input, checkpoint) =>
+    'events' in input
+      ? withEvents(input.events, () => compareOnEvents(input.events, input.options, checkpoint))
+      : withPaths(input.paths, () => compareOnPaths(input.paths, input.unattributed, checkpoint)),
+  causal: (input) => runCausal(input),
+};
+
+function isFiniteThroughout(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (!ArrayBuffer.isView(value)) return Object.values(value).every(isFiniteThroughout);
+  const array = value as Float64Array;
+  for (let i = 0; i < array.length; i++) if (!Number.isFinite(array[i]!)) return false;
+  return true;
+}
+
+/** Runs one task on this thread. Never throws: whatever goes wrong comes back as a Failure, and never a NaN. */
+export function runTask<Name extends TaskName>(name: Name, input: TaskInput<Name>, checkpoint: Checkpoint): TaskOutcome<Name> {
+  try {
+    checkpoint(0);
+    const outcome = TASKS[name](input, checkpoint);
+    if (outcome.ok && !isFiniteThroughout(outcome)) return failure('out_of_range', 'The figures are too large to compute with.');
+    return outcome;
+  } catch (error) {
+    if (error instanceof CancelledError) return failure('cancelled', error.message);
+    return failure('failed', error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+  }
+}

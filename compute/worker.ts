@@ -1,0 +1,44 @@
+import type { MessagePort } from 'node:worker_threads';
+import { CancelledError } from './outcome.ts';
+import type { Failure } from './outcome.ts';
+import { runTask } from './tasks.ts';
+import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
+import { CANCELLED, QUEUED, RUNNING } from './task-state.ts';
+
+/** What the pool sends to a thread. */
+export interface WorkOrder<Name extends TaskName = TaskName> {
+  readonly name: Name;
+  readonly input: TaskInput<Name>;
+  readonly progress: MessagePort;
+  /** one shared Int32: QUEUED, RUNNING or CANCELLED */
+  readonly state: Int32Array;
+}
+
+/** Progress messages of one task are at least this far apart. */
+const PROGRESS_STEP = 0.01;
+
+/** Thread entry. Loaded by Node itself with type stripping, so everything it imports is erasable TypeScript. */
+export function execute<Name extends TaskName>({ name, input, progress, state }: WorkOrder<Name>): TaskOutcome<Name> | Failure {
+  Atomics.compareExchange(state, 0, QUEUED, RUNNING);
+  let reported = -PROGRESS_STEP;
+  const outcome = runTask(name, input, (fraction) => {
+    if (Atomics.load(state, 0) === CANCELLED) throw new CancelledError();
+    if (fraction < reported + PROGRESS_STEP) return;
+    reported = fraction;
+    progress.postMessage(fraction, []);
+  });
+  progress.close();
+  return outcome;
+}
+
+/** Longest wait for the other threads of the pool to load. */
+const WARM_TIMEOUT_MS = 10_000;
+
+/** Holds this thread until all of `threads` have arrived here: each has then loaded the models. */
+export function warm({ arrived, threads }: { readonly arrived: Int32Array; readonly threads: number }): void {
+  Atomics.add(arrived, 0, 1);
+  Atomics.notify(arrived, 0);
+  for (let seen = Atomics.load(arrived, 0); seen < threads; seen = Atomics.load(arrived, 0)) {
+    if (Atomics.wait(arrived, 0, seen, WARM_TIMEOUT_MS) === 'timed-out') return;
+  }
+}

@@ -1,0 +1,12 @@
+/** @type {import('jest').Config} */
+const config = {
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': ['@swc/jest', { swcrc: true }] },
+  testEnvironment: 'node',
+  globalSetup: '<rootDir>/test/start-services.ts',
+  globalTeardown: '<rootDir>/test/stop-services.ts',
+  testTimeout: 30_000,
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+};
+export { config as default };

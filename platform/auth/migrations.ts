@@ -1,0 +1,73 @@
+import type { MigrationOwner } from '../postgres/migrate.ts';
+import { tenantTable } from '../postgres/tenant-tables.ts';
+
+/**
+ * Owner `auth`: accounts (the tenants), their keys, and the nonces seen in the last day.
+ * Keys and nonces are looked up before a tenant is known, so both go through SECURITY DEFINER functions
+ * that answer exactly one question; the application role has no rights on `auth.nonces` itself.
+ */
+export const authOwner: MigrationOwner = {
+  schema: 'auth',
+  migrations: [
+    {
+      name: '001-accounts-keys-nonces',
+      up: [
+        `create table auth.accounts (
+           account_id uuid primary key,
+           operator_id text,
+           operator_email text,
+           created_at timestamptz not null default now(),
+           check (operator_id is not null or operator_email is not null)
+         )`,
+        `create unique index accounts_operator_id on auth.accounts (operator_id)`,
+        `create unique index accounts_operator_email on auth.accounts (lower(operator_email))`,
+        ...tenantTable('auth.accounts'),
+        `create table auth.api_keys (
+           id uuid primary key,
+           account_id uuid not null references auth.accounts,
+           agent_id uuid,
+           kind text not null,
+           display_prefix text not null,
+           last4 text not null,
+           lookup bytea not null,
+           salt bytea not null,
+           hash bytea not null,
+           scopes text[] not null,
+           created_at timestamptz not null default now(),
+           expires_at timestamptz,
+           revoked_at timestamptz
+         )`,
+        `create index api_keys_lookup on auth.api_keys (lookup)`,
+        ...tenantTable('auth.api_keys'),
+        // FORCE row level security binds the owner too, and the lookup runs as the owner, before a tenant is known.
+        `create policy lookup on auth.api_keys for select to current_user using (true)`,
+        `create function auth.find_api_keys(wanted bytea)
+           returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[], ended boolean)
+           language sql stable security definer set search_path = auth, pg_temp
+           as $$ select id, account_id, agent_id, kind, salt, hash, scopes,
+                        revoked_at is not null or coalesce(expires_at <= now(), false)
+                 from auth.api_keys where lookup = wanted $$`,
+        `create table auth.nonces (
+           scope text not null,
+           nonce text not null,
+           used_at timestamptz not null default now(),
+           primary key (scope, nonce)
+         )`,
+        `create index nonces_used_at on auth.nonces (used_at)`,
+        `create function auth.consume_nonce(in_scope text, in_nonce text) returns boolean
+           language sql volatile security definer set search_path = auth, pg_temp
+           as $$ with taken as (
+                   insert into auth.nonces as seen (scope, nonce) values (in_scope, in_nonce)
+                   on conflict (scope, nonce) do update set used_at = now()
+                     where seen.used_at < now() - interval '24 hours'
+                   returning 1)
+                 select exists (select 1 from taken) $$`,
+        `create function auth.forget_old_nonces() returns bigint
+           language sql volatile security definer set search_path = auth, pg_temp
+           as $$ with gone as (delete from auth.nonces where used_at < now() - interval '24 hours' returning 1)
+                 select count(*) from gone $$`,
+        `revoke all on auth.nonces from liftgraph_app`,
+      ],
+    },
+  ],
+};

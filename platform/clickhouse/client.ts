@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { outageAsProblem } from './outage.ts';
+
+export interface ClickHouseOptions {
+  /** `http(s)://user:password@host:port` of the embedded engine or of a server. */
+  readonly url: string;
+  readonly database: string;
+  readonly logger: Logger;
+}
+
+/** A value bound to a `{name:Type}` placeholder. */
+export type StatementParam = string | number | boolean | readonly string[] | readonly number[];
+
+export interface StatementOptions {
+  readonly params?: Readonly<Record<string, StatementParam>>;
+  readonly settings?: Readonly<Record<string, string | number>>;
+  /** Ends the statement, in the engine too. 30 s unless given. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The columnar store: a thin face over ClickHouse's client, the same for the embedded engine and for a server.
+ * Every call throws ProblemError `service_unavailable` when the store cannot be reached, is out of resources, or takes too long.
+ */
+export interface ClickHouse {
+  /** Rows of a SELECT (without FORMAT), each parsed by the schema. */
+  rows<S extends z.ZodType>(statement: string, row: S, options?: StatementOptions): Promise<z.output<S>[]>;
+  /** Blocks of a SELECT (without FORMAT) as Arrow, while they come: no row becomes an object. */
+  batches(statement: string, options?: StatementOptions): AsyncIterable<RecordBatch>;
+  /** Runs `INSERT … FORMAT x` over the data. `INSERT … SELECT … FROM input('…') FORMAT x` works too. */
+  insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options?: StatementOptions): Promise<void>;
+  /** Any statement without a result. */
+  command(statement: string, options?: StatementOptions): Promise<void>;
+  ping(): Promise<void>;
+  /**
+   * Creates the database and runs the statements it has not seen yet, in order. Each must be harmless when two processes
+   * start together and both run it (`IF NOT EXISTS`).
+   */
+  migrate(statements: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** The socket's own limit is a net below the per-statement ones. */
+const SOCKET_TIMEOUT_MS = 3_600_000;
+const DATABASE_NAME = /^[A-Za-z_]\w{0,63}$/;
+
+export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
+  if (!DATABASE_NAME.test(options.database)) throw new RangeError('the database name must be a plain identifier');
+  return new HttpClickHouse(options);
+}
+
+class HttpClickHouse implements ClickHouse {
+  readonly #options: ClickHouseOptions;
+  readonly #client: ClickHouseClient;
+
+  constructor(options: ClickHouseOptions) {
+    this.#options = options;
+    this.#client = clientOf(options.url, options.database);
+  }
+
+  async rows<S extends z.ZodType>(statement: string, row: S, options: StatementOptions = {}): Promise<z.output<S>[]> {
+    return guarded(async () => {
+      const result = await this.#client.query({ query: statement, format: 'JSONEachRow', ...callOf(options) });
+      return (await result.json()).map((value) => row.parse(value));
+    });
+  }
+
+  async *batches(statement: string, options: StatementOptions = {}): AsyncIterable<RecordBatch> {
+    try {
+      const { stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...callOf(options) });
+      // The embedded engine sends each block as an Arrow stream of its own; a server sends one for all.
+      for await (const reader of RecordBatchReader.readAll(stream)) yield* reader;
+    } catch (error) {
+      throw outageAsProblem(error);
+    }
+  }
+
+  async insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options: StatementOptions = {}): Promise<void> {
+    await guarded(async () => {
+      const values = data instanceof Uint8Array ? Readable.from([data], { objectMode: false }) : Readable.from(data, { objectMode: false });
+      const { stream } = await this.#client.exec({ query: statement, values, ...callOf(options) });
+      await drain(stream);
+    });
+  }
+
+  async command(statement: string, options: StatementOptions = {}): Promise<void> {
+    await guarded(() => this.#client.command({ query: statement, ...callOf(options) }));
+  }
+
+  async ping(): Promise<void> {
+    const result = await this.#client.ping();
+    if (!result.success) throw outageAsProblem(result.error);
+  }
+
+  async migrate(statements: readonly string[]): Promise<void> {
+    await this.#createDatabase();
+    await this.command('CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest');
+    const result = await guarded(() => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow' }));
+    const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
+    for (const statement of statements) {
+      const digest = createHash('sha256').update(statement).digest('hex');
+      if (done.has(digest)) continue;
+      await this.command(statement, { timeoutMs: SOCKET_TIMEOUT_MS });
+      await this.command('INSERT INTO schema_statements SELECT {digest:String}', { params: { digest } });
+      this.#options.logger.info({ statement: statement.slice(0, 80) }, 'columnar schema changed');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  async #createDatabase(): Promise<void> {
+    const client = clientOf(this.#options.url, 'default');
+    try {
+      await guarded(() => client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\`` }));
+    } finally {
+      await client.close();
+    }
+  }
+}
+
+function clientOf(url: string, database: string): ClickHouseClient {
+  return createClient({
+    url,
+    database,
+    application: 'liftgraph',
+    request_timeout: SOCKET_TIMEOUT_MS,
+    max_open_connections: 32,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+}
+
+function callOf({ params, settings, timeoutMs = DEFAULT_TIMEOUT_MS }: StatementOptions): {
+  clickhouse_settings: ClickHouseSettings;
+  abort_signal: AbortSignal;
+  query_params?: Record<string, unknown>;
+} {
+  return {
+    clickhouse_settings: { max_execution_time: Math.ceil(timeoutMs / 1000), ...settings } as ClickHouseSettings,
+    // The engine ends the statement itself; this ends the waiting when the engine does not answer at all.
+    abort_signal: AbortSignal.timeout(timeoutMs + 2_000),
+    ...(params === undefined ? {} : { query_params: params }),
+  };
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw outageAsProblem(error);
+  }
+}
+
+async function drain(stream: Readable): Promise<void> {
+  for await (const piece of stream) void piece;
+}

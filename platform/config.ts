@@ -1,0 +1,212 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Everything the environment decides, parsed once at start. Undefined means: use the embedded default. */
+export interface Config {
+  readonly role: Role;
+  readonly host: string;
+  readonly port: number;
+  /** Ends in `/v1`; what clients see. */
+  readonly publicBaseUrl: string;
+  /** Where test keys live, ends in `/v1`; the request's host decides which of the two is meant. */
+  readonly sandboxBaseUrl: string | undefined;
+  /** Absolute. Holds the embedded servers' data, keys and the lock of the instance. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  /** The role that owns the schemas and migrates; defaults to `databaseUrl`. */
+  readonly databaseOwnerUrl: string | undefined;
+  readonly databasePoolMax: number;
+  readonly clickhouseUrl: string | undefined;
+  readonly subgraphUrls: {
+    readonly attribution: string | undefined;
+    readonly agents: string | undefined;
+    readonly billing: string | undefined;
+  };
+  /** Signs the principals that the gateway passes to the subgraphs. Role `all` makes its own when unset. */
+  readonly internalSecret: string | undefined;
+  /** Protects the console's page that creates the first account. */
+  readonly bootstrapToken: string | undefined;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  readonly logFormat: 'json' | 'pretty';
+  readonly graphqlIntrospection: boolean;
+  readonly computeThreads: number;
+  readonly jobConcurrency: number;
+  /** How long a job whose worker fell silent may wait before another takes it over. */
+  readonly jobLeaseS: number;
+  readonly uploadMaxBytes: number;
+  /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
+  readonly trustedProxyHops: number;
+  /** Browser origins that may call with credentials; empty means same origin only. */
+  readonly allowedOrigins: readonly string[];
+  readonly tierTable: 'three' | 'four';
+  readonly commissionDecay: 'none' | 'linear_after_6';
+  readonly trustNarrowScopeBonus: boolean;
+  readonly allowConnectorBaseUrl: boolean;
+  readonly webhookAllowPrivate: boolean;
+}
+
+/** The environment does not describe a runnable service. The message has one line per wrong value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'config_invalid';
+}
+
+/** Expectations are written to follow "expected …" in a message. */
+const wholeNumber = (least: number, most: number, unit = '') => {
+  const expected = `a whole number from ${least} to ${most}${unit}`;
+  return z.string(expected).regex(/^\d{1,16}$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
+};
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, `one of ${values.join(', ')}`);
+const flag = z.enum(['true', 'false', '1', '0'], 'true or false').transform((value) => value === 'true' || value === '1');
+
+const url = (schemes: readonly string[], example: string) =>
+  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol), `a URL such as ${example}`);
+const httpUrl = (example: string) => url(['http:', 'https:'], example).transform((value) => value.replace(/\/+$/, ''));
+const baseUrl = httpUrl('https://api.example/v1').refine((value) => value.endsWith('/v1'), 'a URL that ends in /v1, such as https://api.example/v1');
+const postgresUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/liftgraph');
+
+const EIGHT_GIB = 8 * 1024 ** 3;
+const TERABYTE = 10 ** 12;
+
+const environmentSchema = z.object({
+  LIFTGRAPH_ROLE: oneOf(ROLES).default('all'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(4000),
+  PUBLIC_BASE_URL: baseUrl.optional(),
+  SANDBOX_BASE_URL: baseUrl.optional(),
+  LIFTGRAPH_DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_OWNER_URL: postgresUrl.optional(),
+  DATABASE_POOL_MAX: wholeNumber(2, 1000, ' connections').default(16),
+  CLICKHOUSE_URL: httpUrl('http://default:password@host:8123').optional(),
+  SUBGRAPH_ATTRIBUTION_URL: httpUrl('http://attribution:4001/graphql').optional(),
+  SUBGRAPH_AGENTS_URL: httpUrl('http://agents:4002/graphql').optional(),
+  SUBGRAPH_BILLING_URL: httpUrl('http://billing:4003/graphql').optional(),
+  INTERNAL_SECRET: z.string().min(32, 'at least 32 characters').optional(),
+  BOOTSTRAP_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_FORMAT: oneOf(['json', 'pretty']).default('json'),
+  GRAPHQL_INTROSPECTION: flag.default(true),
+  COMPUTE_THREADS: wholeNumber(1, 512, ' threads').optional(),
+  JOB_CONCURRENCY: wholeNumber(1, 512, ' jobs').optional(),
+  JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
+  UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
+  TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
+  ALLOWED_ORIGINS: z
+    .string()
+    .transform((list) => list.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''))
+    .refine((list) => list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin), 'origins separated by commas, such as https://shop.example,https://app.example')
+    .default([]),
+  TIER_TABLE: oneOf(['three', 'four']).default('three'),
+  COMMISSION_DECAY: oneOf(['none', 'linear_after_6']).default('none'),
+  TRUST_NARROW_SCOPE_BONUS: flag.default(true),
+  ALLOW_CONNECTOR_BASE_URL: flag.default(false),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+});
+type Environment = z.output<typeof environmentSchema>;
+type Variable = keyof Environment;
+
+/** Variables whose value must not be printed, not even in an error. */
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'BOOTSTRAP_TOKEN']);
+const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
+
+/** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
+const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
+  all: [],
+  gateway: ['DATABASE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET'],
+  'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET'],
+  'subgraph:agents': ['DATABASE_URL', 'INTERNAL_SECRET'],
+  'subgraph:billing': ['DATABASE_URL', 'INTERNAL_SECRET'],
+  worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET'],
+};
+
+/**
+ * Reads the configuration from environment variables; an empty variable counts as unset.
+ * @throws ConfigError naming every wrong variable, its value (secrets redacted) and what is expected
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const firstIssues = new Map(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue.message]));
+    throw new ConfigError([...firstIssues].toReversed().map(([variable, expected]) => `${variable}=${shown(variable, given[variable])}: expected ${expected}`).join('\n'));
+  }
+  const environment = parsed.data;
+  const missing = NEEDED_BY_ROLE[environment.LIFTGRAPH_ROLE].filter((variable) => environment[variable] === undefined);
+  if (missing.length > 0) {
+    throw new ConfigError(missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'));
+  }
+  return toConfig(environment);
+}
+
+function toConfig(environment: Environment): Config {
+  const threads = environment.COMPUTE_THREADS ?? availableParallelism();
+  return {
+    role: environment.LIFTGRAPH_ROLE,
+    host: environment.HOST,
+    port: environment.PORT,
+    publicBaseUrl: environment.PUBLIC_BASE_URL ?? `http://127.0.0.1:${environment.PORT}/v1`,
+    sandboxBaseUrl: environment.SANDBOX_BASE_URL,
+    dataDir: resolve(environment.LIFTGRAPH_DATA_DIR),
+    databaseUrl: environment.DATABASE_URL,
+    databaseOwnerUrl: environment.DATABASE_OWNER_URL ?? environment.DATABASE_URL,
+    databasePoolMax: environment.DATABASE_POOL_MAX,
+    clickhouseUrl: environment.CLICKHOUSE_URL,
+    subgraphUrls: {
+      attribution: environment.SUBGRAPH_ATTRIBUTION_URL,
+      agents: environment.SUBGRAPH_AGENTS_URL,
+      billing: environment.SUBGRAPH_BILLING_URL,
+    },
+    internalSecret: environment.INTERNAL_SECRET,
+    bootstrapToken: environment.BOOTSTRAP_TOKEN,
+    logLevel: environment.LOG_LEVEL,
+    logFormat: environment.LOG_FORMAT,
+    graphqlIntrospection: environment.GRAPHQL_INTROSPECTION,
+    computeThreads: threads,
+    jobConcurrency: environment.JOB_CONCURRENCY ?? Math.max(2, threads),
+    jobLeaseS: environment.JOB_LEASE_S,
+    uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
+    trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
+    allowedOrigins: environment.ALLOWED_ORIGINS,
+    tierTable: environment.TIER_TABLE,
+    commissionDecay: environment.COMMISSION_DECAY,
+    trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
+    allowConnectorBaseUrl: environment.ALLOW_CONNECTOR_BASE_URL,
+    webhookAllowPrivate: environment.WEBHOOK_ALLOW_PRIVATE,
+  };
+}
+
+/** The configuration as `name = value` lines for people, without any secret. */
+export function describeConfig(config: Config): string[] {
+  const { subgraphUrls, ...rest } = config;
+  const flat: Record<string, unknown> = { ...rest };
+  for (const [subgraph, address] of Object.entries(subgraphUrls)) flat[`subgraphUrls.${subgraph}`] = address;
+  return Object.entries(flat).map(([name, value]) => `${name} = ${described(name, value)}`);
+}
+
+function described(name: string, value: unknown): string {
+  if (value === undefined) return '(not set)';
+  if (name === 'internalSecret' || name === 'bootstrapToken') return '(set, hidden)';
+  if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
+  return typeof value === 'string' ? withoutPassword(value) : String(value);
+}
+
+function shown(variable: string, value: string | undefined): string {
+  if (value === undefined) return '';
+  if (SECRET_VARIABLES.has(variable)) return '(hidden)';
+  // A URL that does not parse may still carry a password somewhere.
+  return URL_VARIABLES.has(variable) && !URL.canParse(value) ? '(hidden, not a URL)' : withoutPassword(value);
+}
+
+function withoutPassword(value: string): string {
+  if (!URL.canParse(value)) return value;
+  const address = new URL(value);
+  if (address.password === '' && !/[?&](password|sslpassword|sslkey)=/i.test(address.search)) return value;
+  if (address.password !== '') address.password = '***';
+  for (const key of [...address.searchParams.keys()]) if (/password|sslkey/i.test(key)) address.searchParams.set(key, '***');
+  return address.href;
+}

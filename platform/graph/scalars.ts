@@ -1,0 +1,26 @@
+import 'reflect-metadata';
+import { GraphQLScalarType } from 'graphql';
+import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt, GraphQLURL } from 'graphql-scalars';
+
+function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
+  // Without the specification's address and extensions, so that every subgraph prints one and the same definition.
+  return new GraphQLScalarType({ ...scalar.toConfig(), name, description, specifiedByURL: null, extensions: {}, astNode: null, extensionASTNodes: [] });
+}
+
+/** A `Date` inside, RFC 3339 with milliseconds and `Z` outside; text in both local and remote mode. */
+export const DateTimeScalar = renamed(GraphQLDateTimeISO, 'DateTime', 'A moment, RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z');
+
+/** `YYYY-MM-DD` as text on both sides: a UTC day is no moment, so no `Date` stands for it. */
+export const DateScalar = renamed(GraphQLLocalDate, 'Date', 'A UTC day: 2026-01-31');
+
+/** Any JSON value; maps keyed by data (channel names) pass through it untouched. */
+export const JsonScalar = renamed(GraphQLJSON, 'JSON', 'Any JSON value');
+
+/** Integer minor units of a currency, exact up to 2^53 - 1, which `Int` (32 bits) is not. */
+export const CentsScalar = renamed(GraphQLSafeInt, 'Cents', 'An amount in integer minor units, exact up to 2^53 - 1');
+
+/** A `URL` inside, its text outside. */
+export const UrlScalar = renamed(GraphQLURL, 'URL', 'An absolute URL (RFC 3986)');
+
+/** Every scalar beyond the five that GraphQL brings. */
+export const SCALARS: readonly GraphQLScalarType[] = [DateTimeScalar, DateScalar, JsonScalar, CentsScalar, UrlScalar];

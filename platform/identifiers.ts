@@ -1,0 +1,72 @@
+import { randomFillSync } from 'node:crypto';
+import { z } from 'zod';
+import { ProblemError } from '../schema/problems.ts';
+
+/** Prefix of every public identifier; the part behind it is the object's UUID in 22 base62 characters. */
+export type IdPrefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'req' | 'upload';
+
+/** A UUID in its canonical text form. Branded, so that a public id is never passed where a UUID is meant. */
+export type Uuid = string & { readonly __brand: 'Uuid' };
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BODY_LENGTH = 22;
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A time-ordered UUID, version 7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, 74 random bits. */
+export function newUuid(nowMs: number = Date.now()): Uuid {
+  const bytes = randomFillSync(Buffer.allocUnsafe(16));
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return uuidFromHex(bytes.toString('hex'));
+}
+
+function uuidFromHex(hex: string): Uuid {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
+}
+
+/** True for the canonical text form of any UUID version. */
+export function isUuid(text: string): text is Uuid {
+  return UUID_PATTERN.test(text);
+}
+
+/** Parses a UUID where one crosses a boundary of ours. */
+export const uuid = z.string().refine(isUuid, 'must be a UUID').transform((text) => text as Uuid);
+
+/** `attr` + UUID → `attr_01BxK…`: prefix, underscore, 22 base62 digits; sortable as the UUID is, reversible. */
+export function publicId(prefix: IdPrefix, uuid: Uuid): string {
+  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let body = '';
+  for (let i = 0; i < BODY_LENGTH; i += 1) {
+    body = ALPHABET[Number(value % 62n)]! + body;
+    value /= 62n;
+  }
+  return `${prefix}_${body}`;
+}
+
+/** The UUID behind a public id, or undefined when the text is no public id with this prefix. */
+export function uuidFromPublicId(prefix: IdPrefix, id: string): Uuid | undefined {
+  if (id.length !== prefix.length + 1 + BODY_LENGTH || !id.startsWith(`${prefix}_`)) return undefined;
+  let value = 0n;
+  for (const character of id.slice(prefix.length + 1)) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit < 0) return undefined;
+    value = value * 62n + BigInt(digit);
+  }
+  return value >> 128n === 0n ? uuidFromHex(value.toString(16).padStart(32, '0')) : undefined;
+}
+
+/**
+ * The UUID behind a public id.
+ * @throws ProblemError `resource_not_found`: an id that cannot exist is answered as one that does not.
+ */
+export function requireUuid(prefix: IdPrefix, id: string, what: string): Uuid {
+  const uuid = uuidFromPublicId(prefix, id);
+  if (uuid === undefined) throw new ProblemError('resource_not_found', `There is no ${what} ${id}.`);
+  return uuid;
+}
+
+/** A fresh request id, `req_…`. */
+export function newRequestId(): string {
+  return publicId('req', newUuid());
+}

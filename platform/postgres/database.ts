@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MikroORM, createPostgreSqlTypeParsers, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import type { Logger } from '../telemetry/logs.ts';
+import { isLostRace, outageAsProblem } from './outage.ts';
+import { refuseUnsafeDatabase } from './safety.ts';
+import { Session, SessionPool, type IsolationLevel } from './session-pool.ts';
+
+export type { SqlEntityManager };
+
+export interface TransactionOptions {
+  /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
+  readonly timeoutMs?: number;
+  readonly isolation?: IsolationLevel;
+}
+
+type Work<T> = (em: SqlEntityManager) => Promise<T>;
+
+/**
+ * PostgreSQL as one owner sees it. Every access is a transaction, committed when `work` returns and rolled back
+ * when it throws. A lost race (40001, 40P01) runs `work` again, up to three times, so it must have no effects
+ * outside the database. An outage throws ProblemError `service_unavailable` within `timeoutMs`.
+ */
+export interface Database {
+  /** Runs with row level security showing exactly the rows of this account (a UUID). */
+  asTenant<T>(accountId: string, work: Work<T>, options?: TransactionOptions): Promise<T>;
+  /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
+  asNobody<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
+  /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** Of the application role: neither superuser nor owner. See {@link applicationUrl} for a server with one role only. */
+  readonly url: string;
+  readonly entities: NonNullable<Options['entities']>;
+  readonly applicationName: string;
+  readonly poolMax: number;
+  readonly logger: Logger;
+  /** Default of {@link TransactionOptions.timeoutMs}; 2,500 ms, so that an answer leaves within 3 s. Workers take more. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 2_500;
+const CONNECT_TIMEOUT_MS = 1_500;
+const PING_TIMEOUT_MS = 1_000;
+const IDLE_CONNECTION_MS = 60_000;
+/** A transaction whose process froze gives its locks back after this long. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+const MAX_RETRIES = 3;
+const RETRY_BASE_MS = 8;
+/** Missing from the names that pg knows. */
+const TEXT_ARRAY_OID = 1009 as Parameters<typeof pg.types.getTypeParser>[0];
+
+/**
+ * Opens a pool and MikroORM on it.
+ * @throws UnsafeDatabaseError when the role could bypass row level security or commits are not durable
+ * @throws ProblemError `service_unavailable` when the server cannot be reached
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const sessionPool = new SessionPool(createPool(options, timeoutMs));
+  try {
+    await refuseUnsafeDatabase(sessionPool.pool);
+    const orm = await MikroORM.init({
+      entities: options.entities,
+      dbName: 'liftgraph',
+      driverOptions: sessionPool.dialect,
+      discovery: { warnWhenNoEntities: false },
+      // Databases and schemas are made by migrations, as their owner.
+      ensureDatabase: false,
+      logger: (message) => options.logger.warn({ component: 'mikro-orm' }, message),
+      colors: false,
+    });
+    return new PostgresDatabase(orm, sessionPool, options.logger, timeoutMs);
+  } catch (error) {
+    await sessionPool.pool.end();
+    throw outageAsProblem(error);
+  }
+}
+
+function createPool(options: DatabaseOptions, timeoutMs: number): pg.Pool {
+  const types = new pg.TypeOverrides();
+  // MikroORM maps dates itself, from text. Arrays of dates have the syntax of text arrays.
+  const parseArray = pg.types.getTypeParser(TEXT_ARRAY_OID, 'text') as (text: string) => string[];
+  for (const [oid, parser] of Object.entries(createPostgreSqlTypeParsers(parseArray))) types.setTypeParser(Number(oid), 'text', parser);
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.poolMax,
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    statement_timeout: timeoutMs,
+    keepAlive: true,
+    types,
+  });
+  // Without listeners a connection lost while idle, or between two statements, would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle PostgreSQL connection was lost'));
+  pool.on('connect', (client) => client.on('error', (error) => options.logger.debug({ err: error }, 'a PostgreSQL connection was lost')));
+  return pool;
+}
+
+class PostgresDatabase implements Database {
+  readonly #orm: MikroORM;
+  readonly #sessionPool: SessionPool;
+  readonly #logger: Logger;
+  readonly #timeoutMs: number;
+
+  constructor(orm: MikroORM, sessionPool: SessionPool, logger: Logger, timeoutMs: number) {
+    this.#orm = orm;
+    this.#sessionPool = sessionPool;
+    this.#logger = logger;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  asTenant<T>(accountId: string, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#transaction(accountId, work, options);
+  }
+
+  asNobody<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#transaction(undefined, work, options);
+  }
+
+  async #transaction<T>(accountId: string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
+    const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
+    const session = new Session({ accountId, timeoutMs, isolation }, performance.now());
+    const timer = setTimeout(() => this.#expire(session), timeoutMs);
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        try {
+          return await this.#sessionPool.sessions.run(session, () => this.#orm.em.fork({ clear: true }).transactional(work));
+        } catch (error) {
+          if (!isLostRace(error) || attempt === MAX_RETRIES || session.expired) throw outageAsProblem(error);
+          await sleep(RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random()));
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #expire(session: Session): void {
+    if (!session.answered) this.#sessionPool.distrustOpenConnections();
+    this.#logger.warn({ answered: session.answered }, 'a database transaction ran out of time and was cut');
+    session.expire();
+  }
+
+  async ping(): Promise<void> {
+    const probe = { text: 'select 1', query_timeout: PING_TIMEOUT_MS };
+    await this.#sessionPool.pool.query(probe).catch((error: unknown) => {
+      throw outageAsProblem(error);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#orm.close(true);
+  }
+}

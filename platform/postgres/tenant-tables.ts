@@ -1,0 +1,55 @@
+import pg from 'pg';
+
+const TABLE_NAME = /^[a-z_]+\.[a-z_0-9]+$/;
+
+/**
+ * The statements that close a table with an `account_id uuid` column to everyone but its tenant. They belong in the
+ * migration that creates the table.
+ *
+ * FORCE binds the owner too; the second policy lets it through openly, because the owner's SECURITY DEFINER functions
+ * look up keys and tokens before a tenant is known, and because backfills run as the owner.
+ * @param table schema-qualified, e.g. `attribution.data_sources`
+ */
+export function tenantTable(table: string): string[] {
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  const ownRows = `account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid`;
+  return [
+    `alter table ${table} enable row level security`,
+    `alter table ${table} force row level security`,
+    `create policy tenant on ${table} using (${ownRows}) with check (${ownRows})`,
+    `create policy owner on ${table} to current_user using (true) with check (true)`,
+  ];
+}
+
+/** Tables and partitions with an `account_id` column where row level security is not enabled, not forced, or without our policy. */
+const UNPROTECTED_SQL = `
+  select format('%I.%I', n.nspname, c.relname) as name
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id' and not a.attisdropped
+  where c.relkind in ('r', 'p', 'f')
+    and n.nspname not in ('pg_catalog', 'information_schema')
+    and not (
+      c.relrowsecurity and c.relforcerowsecurity
+      and exists (
+        select from pg_policy p
+        where p.polrelid = c.oid and p.polname = 'tenant' and p.polroles = '{0}' and p.polcmd = '*'
+          and pg_get_expr(p.polqual, p.polrelid) like '%liftgraph.account_id%'
+          and pg_get_expr(p.polwithcheck, p.polrelid) like '%liftgraph.account_id%')
+      and not exists (
+        select from pg_policy p
+        where p.polrelid = c.oid and p.polname <> 'tenant' and p.polpermissive
+          and p.polroles <> array[c.relowner]))
+  order by 1`;
+
+/** The tables of a migrated database that one tenant could read of another; has to be empty. */
+export async function findUnprotectedTables(ownerUrl: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: ownerUrl, application_name: 'liftgraph-audit' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(UNPROTECTED_SQL);
+    return rows.map((row) => row.name);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,56 @@
+/** One channel of a completed attribution, as the REST door presents it. Money in major units. */
+export interface ReportedChannel {
+  readonly channel: string;
+  readonly is_baseline: boolean;
+  readonly spend: number;
+  readonly attributed_revenue: number;
+  readonly lastclick_revenue: number;
+  /** attributed − last click, signed. */
+  readonly delta_r: number;
+  readonly conversions: number;
+  /** In [0, 1]. */
+  readonly share: number;
+  /** Null without spend. */
+  readonly roas: number | null;
+  readonly roi: number | null;
+  readonly causal_lift: number;
+  /** In [0, 1]; null for a model that has none. */
+  readonly confidence: number | null;
+  readonly confidence_interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;
+  readonly rank: number;
+}
+
+/** The members of a completed AttributionResult that a report reads. */
+export interface AttributionReport {
+  readonly model: string;
+  /** First and last day, `YYYY-MM-DD`, both inclusive. */
+  readonly date_range: readonly [string, string];
+  readonly currency: string;
+  readonly channel_impact: readonly ReportedChannel[];
+  readonly methodology: string;
+  readonly confidence: number | null;
+  readonly confidence_level: number;
+  readonly created_at: string;
+  readonly conversions: number;
+  readonly revenue: number;
+  readonly baseline_revenue: number;
+  readonly unattributed_revenue: number;
+  readonly lookback_window_days: number;
+  readonly revenue_lastclick_cents: number;
+  readonly revenue_causal_cents: number;
+  readonly delta_r_cents: number;
+  readonly delta_r_net_cents: number;
+  /** Share per channel, by model. */
+  readonly model_breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Revenue per channel, by rule. */
+  readonly comparison: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly diagnostics: {
+    readonly journeys: number;
+    readonly converting_journeys: number;
+    readonly touches: number;
+    readonly elapsed_ms: number;
+    readonly run_digest: string;
+    readonly warnings: readonly string[];
+    readonly models: Readonly<Record<string, unknown>>;
+  };
+}

@@ -1,0 +1,51 @@
+import type { ReportedChannel } from '../attribution-report.ts';
+import type { NumberFormat } from '../number-format.ts';
+import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
+
+/** Spend against credited revenue, one bubble per channel; above the line a channel earns back more than it costs. */
+export function spendChart(channels: readonly ReportedChannel[], creditName: string, format: NumberFormat): string {
+  const points = channels.filter((channel) => channel.spend > 0);
+  const mostSpend = Math.max(...points.map((channel) => channel.spend));
+  const mostRevenue = Math.max(...points.map((channel) => channel.attributed_revenue), 1);
+  const axis = (name: string, place: object) => ({
+    type: 'value', min: 0, name, nameLocation: 'middle', nameTextStyle: FAINT_TEXT,
+    axisLabel: { ...FAINT_TEXT, formatter: (value: number) => format.shortMoney(value), hideOverlap: true },
+    splitLine: { lineStyle: { color: INK.line, width: 1 } }, axisLine: { lineStyle: { color: INK.faint } }, axisTick: { show: false },
+    ...place,
+  });
+  const edge = { spend: niceCeiling(mostSpend * 1.05), revenue: niceCeiling(mostRevenue * 1.05) };
+  const rays = [1, 2, 4].map((roas) => {
+    const end = Math.min(edge.spend, edge.revenue / roas);
+    return {
+      type: 'line', symbol: 'none', z: 1, data: [[0, 0], [end, end * roas]],
+      lineStyle: { color: roas === 1 ? INK.text : INK.faint, width: roas === 1 ? 1.4 : 1, type: roas === 1 ? 'solid' : 'dashed', opacity: 0.75 },
+      endLabel: { show: true, formatter: roas === 1 ? 'break-even' : `ROAS ${roas}`, ...FAINT_TEXT, distance: 6 },
+    };
+  });
+  const option = {
+    grid: { left: 28, right: 92, top: 24, bottom: 34, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
+    xAxis: axis('spend', { max: edge.spend, nameGap: 30 }),
+    yAxis: axis(`${creditName} revenue`, { max: edge.revenue, nameGap: 58 }),
+    series: [
+      ...rays,
+      {
+        type: 'scatter', symbolSize: 16, z: 4,
+        itemStyle: { opacity: 1, color: INK.causal, borderColor: INK.paper, borderWidth: 1.5 },
+        data: points.map((channel) => ({
+          value: [channel.spend, channel.attributed_revenue],
+          label: { formatter: () => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}` },
+        })),
+        label: { show: true, position: 'right', distance: 6, ...TEXT, textBorderColor: INK.paper, textBorderWidth: 3 },
+        labelLayout: { moveOverlap: 'shiftY' },
+      },
+    ],
+  };
+  const description = `Spend and ${creditName} revenue per channel: ${points.map((channel) => `${channel.channel} ${format.money(channel.spend)} spent, ${format.money(channel.attributed_revenue)} earned`).join('; ')}.`;
+  return renderChart(option, { width: 940, height: 460, description });
+}
+
+/** The next round number to end an axis at. */
+function niceCeiling(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10);
+}

@@ -1,0 +1,78 @@
+import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+
+/** One line of the credit table. Money in major units; null = does not apply. */
+export interface CreditRow {
+  readonly kind: 'channel' | 'marketing' | 'baseline' | 'total';
+  readonly label: string;
+  readonly spend: number | null;
+  readonly lastClick: number;
+  readonly credited: number;
+  readonly interval: { readonly lower: number; readonly upper: number } | null;
+  readonly roas: number | null;
+  readonly confidence: number | null;
+}
+
+/** Paid channels, the most credited first; ties by name. */
+export function paidChannels(report: AttributionReport): readonly ReportedChannel[] {
+  return report.channel_impact
+    .filter((channel) => !channel.is_baseline)
+    .toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
+}
+
+/** Unpaid channels; ordered like the paid ones. */
+export function baselineChannels(report: AttributionReport): readonly ReportedChannel[] {
+  return report.channel_impact.filter((channel) => channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue || (a.channel < b.channel ? -1 : 1));
+}
+
+/**
+ * The table: each paid channel, all marketing, the baseline, the total. Both columns of revenue sum to the revenue
+ * of the run: what no channel is credited with stands in the baseline. Path models credit the unpaid channels too;
+ * then these have rows of their own, and the last baseline row holds the orders without any touch.
+ */
+export function creditRows(report: AttributionReport): readonly CreditRow[] {
+  const paid = paidChannels(report);
+  const unpaid = baselineChannels(report);
+  const spend = sum(paid, (channel) => channel.spend);
+  const marketing = {
+    spend,
+    lastClick: sum(paid, (channel) => channel.lastclick_revenue),
+    credited: sum(paid, (channel) => channel.attributed_revenue),
+  };
+  const credited = unpaid.some((channel) => channel.attributed_revenue > 0);
+  const named = credited ? unpaid.map(channelRow) : [];
+  const rest: CreditRow = {
+    kind: 'baseline',
+    label: credited ? 'no touch recorded' : 'baseline',
+    spend: null,
+    lastClick: report.revenue - marketing.lastClick - sum(named, (row) => row.lastClick),
+    credited: report.revenue - marketing.credited - sum(named, (row) => row.credited),
+    interval: null,
+    roas: null,
+    confidence: null,
+  };
+  return [
+    ...paid.map(channelRow),
+    { kind: 'marketing', label: 'all marketing', ...marketing, interval: null, roas: spend > 0 ? marketing.credited / spend : null, confidence: report.confidence },
+    ...named,
+    ...(credited && Math.abs(rest.credited) < 0.005 && Math.abs(rest.lastClick) < 0.005 ? [] : [rest]),
+    { kind: 'total', label: 'total', spend, lastClick: report.revenue, credited: report.revenue, interval: null, roas: null, confidence: null },
+  ];
+}
+
+function channelRow(channel: ReportedChannel): CreditRow {
+  return {
+    kind: channel.is_baseline ? 'baseline' : 'channel',
+    label: channel.channel,
+    spend: channel.is_baseline && channel.spend === 0 ? null : channel.spend,
+    lastClick: channel.lastclick_revenue,
+    credited: channel.attributed_revenue,
+    interval: channel.confidence_interval,
+    roas: channel.roas,
+    confidence: channel.is_baseline ? null : channel.confidence,
+  };
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  // Through cents: the published amounts are cents, and sums of them must not show binary dust.
+  return Math.round(items.reduce((total, item) => total + of(item) * 100, 0)) / 100;
+}

@@ -1,0 +1,37 @@
+import { paidChannels } from './credit-rows.ts';
+import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
+import { numberFormat } from './number-format.ts';
+
+/** Models whose credit is what marketing changed; the others share out what happened. */
+export function isIncremental(model: string): boolean {
+  return model === 'causal' || model === 'prav';
+}
+
+/** What a reader should take away, in sentences; plain text. Only what the figures say. */
+export function findings(report: AttributionReport): readonly string[] {
+  const format = numberFormat(report.currency);
+  const paid = paidChannels(report);
+  const names = (channels: readonly ReportedChannel[]): string => channels.map((channel) => channel.channel).join(', ');
+  const hidden = largest(paid, (channel) => channel.delta_r);
+  const praised = largest(paid, (channel) => -channel.delta_r);
+  const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);
+  const uncertain = paid.filter((channel) => channel.confidence_interval !== null && channel.confidence_interval.lower <= 0 && channel.attributed_revenue > 0);
+  const said: string[] = [];
+  if (hidden !== undefined && hidden.delta_r > 0) {
+    said.push(`Last click hides ${hidden.channel} the most: it shows ${format.money(hidden.lastclick_revenue)} of ${format.money(hidden.attributed_revenue)}.`);
+  }
+  if (praised !== undefined && praised.delta_r < 0) {
+    const anyway = isIncremental(report.model) ? ' Most of the difference would have been bought anyway, or was earned by another channel.' : '';
+    said.push(`Last click praises ${praised.channel} too much: it shows ${format.money(praised.lastclick_revenue)}, this model credits ${format.money(praised.attributed_revenue)}.${anyway}`);
+  }
+  if (losing.length > 0) said.push(`Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ${losing.length === 1 ? 'it costs' : 'they cost'}.`);
+  if (uncertain.length > 0) {
+    const all = uncertain.length === paid.length && paid.length > 1;
+    said.push(`${all ? 'The intervals of all channels reach' : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`);
+  }
+  return said;
+}
+
+function largest(channels: readonly ReportedChannel[], by: (channel: ReportedChannel) => number): ReportedChannel | undefined {
+  return channels.toSorted((a, b) => by(b) - by(a))[0];
+}

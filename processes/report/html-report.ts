@@ -1,0 +1,57 @@
+import type { AttributionReport } from './attribution-report.ts';
+import { agreementChart } from './charts/agreement-chart.ts';
+import { creditChart } from './charts/credit-chart.ts';
+import { spendChart } from './charts/spend-chart.ts';
+import { paidChannels } from './credit-rows.ts';
+import { html, Markup } from './html.ts';
+import { numberFormat } from './number-format.ts';
+import { creditTable, headlineSection, methodologySection, readingGuide, rulesTable, warningsSection } from './report-sections.ts';
+import { REPORT_STYLE } from './report-style.ts';
+
+/** Channels drawn in a chart; the table lists all. */
+const MAX_DRAWN = 24;
+
+/**
+ * One HTML file that holds everything: it loads nothing, runs no script, prints well, and follows the
+ * reader's light or dark mode. `subject` names what was analysed.
+ */
+export function htmlReport(report: AttributionReport, subject: string): string {
+  const format = numberFormat(report.currency);
+  const paid = paidChannels(report);
+  const drawn = paid.slice(0, MAX_DRAWN);
+  const beyond = paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
+  const figure = (svg: string, caption: string): Markup => html`<figure>${new Markup(svg)}<figcaption>${caption}${beyond}</figcaption></figure>`;
+  const intervals = drawn.some((channel) => channel.confidence_interval !== null) ? ` Whiskers: ${format.percent(report.confidence_level)} interval.` : '';
+
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${report.model} attribution · ${subject} · ${report.date_range.join(' to ')}</title>
+<style>${new Markup(REPORT_STYLE)}</style>
+</head>
+<body><main>
+<header><h1>What your marketing ${report.model === 'causal' || report.model === 'prav' ? 'caused' : 'is credited with'}</h1>
+<p>${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}</p></header>
+${headlineSection(report)}
+${warningsSection(report)}
+${drawn.length === 0 ? null : html`<h2>Revenue per channel</h2>
+<p class="note">What the ${report.model} model credits, beside what last click shows.</p>
+${figure(creditChart(drawn, report.model, format), `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`)}`}
+${creditTable(report)}
+${drawn.some((channel) => channel.spend > 0) ? html`<h2>Spend and return</h2>
+<p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
+${figure(spendChart(drawn, report.model, format), 'The number beside a name is its ROAS. Channels without spend are left out.')}` : null}
+${drawn.length === 0 || Object.keys(report.model_breakdown).length === 0 ? null : html`<h2>Do the models agree?</h2>
+<p class="note">Marks close together: whichever model you trust, the channel's share is about the same. Marks far apart: look at the interval before you move budget.</p>
+${figure(agreementChart(drawn, report.model_breakdown, report.model), 'Share of the revenue credited to paid channels, by model. Bars: the published result.')}`}
+${rulesTable(report)}
+${readingGuide(report)}
+${methodologySection(report)}
+<footer>Liftgraph · computed ${report.created_at} in ${format.count(report.diagnostics.elapsed_ms)} ms</footer>
+</main></body></html>
+`;
+  return page.text;
+}

@@ -1,0 +1,123 @@
+import type { AttributionReport } from './attribution-report.ts';
+import { baselineChannels, creditRows, type CreditRow } from './credit-rows.ts';
+import { deltaRInterval } from './delta-r-interval.ts';
+import { numberFormat } from './number-format.ts';
+import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
+
+export interface TableOptions {
+  /** Cells in a line; the least important columns go first where they do not fit. */
+  readonly width: number;
+  readonly colours: boolean;
+}
+
+interface Column {
+  readonly title: string;
+  readonly at: 'start' | 'end';
+  /** Columns with the highest number are dropped first; 0 always stays. */
+  readonly sacrifice: number;
+  readonly cell: (row: CreditRow) => string;
+}
+
+const GAP = '   ';
+const MIN_LABEL = 14;
+
+/** The result of an analysis as plain text for a terminal; ends without a line break. */
+export function terminalTable(report: AttributionReport, { width, colours }: TableOptions): string {
+  const paint = painter(colours);
+  const rows = creditRows(report);
+  const columns = fittingColumns(columnsOf(report), rows, width);
+  const widths = columns.map((column) => Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)));
+  const others = widths.slice(1).reduce((sum, cells) => sum + cells + GAP.length, 0);
+  widths[0] = Math.max(MIN_LABEL, Math.min(widths[0]!, width - others));
+
+  const line = (cells: readonly string[]): string =>
+    cells.map((text, index) => align(truncate(text, widths[index]!), widths[index]!, columns[index]!.at)).join(GAP).trimEnd();
+  const rule = paint.faint('─'.repeat(Math.min(width, widths[0] + others)));
+  const body = rows.flatMap((row, index) => {
+    const text = line(columns.map((column) => column.cell(row)));
+    const painted = row.kind === 'marketing' || row.kind === 'total' ? paint.bold(text) : row.kind === 'baseline' ? paint.faint(text) : text;
+    return row.kind !== 'channel' && rows[index - 1]?.kind === 'channel' ? [rule, painted] : [painted];
+  });
+
+  return [
+    ...wrap(headline(report), width).map(paint.bold),
+    '',
+    paint.faint(line(columns.map((column) => column.title))),
+    rule,
+    ...body,
+    '',
+    ...summary(report, width, paint),
+    ...warnings(report, width, paint),
+  ].join('\n');
+}
+
+function columnsOf(report: AttributionReport): readonly Column[] {
+  const format = numberFormat(report.currency);
+  const orDash = <Value>(value: Value | null, print: (value: Value) => string): string => (value === null ? '–' : print(value));
+  return [
+    { title: 'channel', at: 'start', sacrifice: 0, cell: (row) => printable(row.label) },
+    { title: 'spend', at: 'end', sacrifice: 2, cell: (row) => orDash(row.spend, format.amount) },
+    { title: 'last click', at: 'end', sacrifice: 1, cell: (row) => format.amount(row.lastClick) },
+    { title: `${report.model} revenue`, at: 'end', sacrifice: 0, cell: (row) => format.amount(row.credited) },
+    {
+      title: `${format.percent(report.confidence_level)} interval`, at: 'end', sacrifice: 4,
+      cell: (row) => orDash(row.interval, ({ lower, upper }) => `${format.count(lower)} … ${format.count(upper)}`),
+    },
+    { title: 'ROAS', at: 'end', sacrifice: 3, cell: (row) => orDash(row.roas, (roas) => roas.toFixed(2)) },
+    { title: 'confidence', at: 'end', sacrifice: 5, cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)) },
+  ];
+}
+
+function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], width: number): readonly Column[] {
+  const needed = (columns: readonly Column[]): number =>
+    columns.slice(1).reduce((sum, column) => sum + GAP.length + Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)), MIN_LABEL);
+  let columns = all;
+  while (needed(columns) > width) {
+    const least = Math.max(...columns.map((column) => column.sacrifice));
+    if (least === 0) break;
+    columns = columns.filter((column) => column.sacrifice !== least);
+  }
+  return columns;
+}
+
+function headline(report: AttributionReport): string {
+  const format = numberFormat(report.currency);
+  return [
+    `${report.model} attribution`, report.date_range.join(' to '), report.currency,
+    `${format.count(report.conversions)} orders`, `${format.count(report.diagnostics.touches)} touches`, `lookback ${report.lookback_window_days} days`,
+  ].map(printable).join(' · ');
+}
+
+function summary(report: AttributionReport, width: number, paint: Painter): readonly string[] {
+  const format = numberFormat(report.currency);
+  const cents = (value: number): string => `${format.amount(value / 100)} ${printable(report.currency)}`;
+  const interval = deltaRInterval(report);
+  const range = interval === null ? '' : ` (${format.percent(report.confidence_level)} interval ${cents(interval[0])} to ${cents(interval[1])})`;
+  return [
+    paint.bold(`Delta_R ${cents(report.delta_r_cents)}`),
+    ...wrap(
+      `Recovered revenue: the channels that last click under-credits earned ${cents(report.revenue_causal_cents)}, of which last click showed ${cents(report.revenue_lastclick_cents)}${range}.`,
+      width,
+    ),
+    ...baselineNote(report, width),
+    ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
+  ];
+}
+
+function baselineNote(report: AttributionReport, width: number): readonly string[] {
+  const names = baselineChannels(report).map((channel) => printable(channel.channel));
+  return names.length === 0 ? [] : wrap(`Baseline: what was bought without marketing. Unpaid visits: ${names.join(', ')}.`, width);
+}
+
+function warnings(report: AttributionReport, width: number, paint: Painter): readonly string[] {
+  if (report.diagnostics.warnings.length === 0) return [];
+  return ['', ...report.diagnostics.warnings.flatMap((warning) => wrap(`! ${printable(warning)}`, width).map((text, index) => paint.warning(index === 0 ? text : `  ${text}`)))];
+}
+
+type Painter = Readonly<Record<'bold' | 'faint' | 'warning', (text: string) => string>>;
+
+/** SGR sequences of ECMA-48; none where colours are off. */
+function painter(colours: boolean): Painter {
+  const style = (on: number, off: number) => (text: string) => (colours ? `\u001B[${on}m${text}\u001B[${off}m` : text);
+  return { bold: style(1, 22), faint: style(2, 22), warning: style(33, 39) };
+}

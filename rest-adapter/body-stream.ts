@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { ProblemError } from '../schema/problems.ts';
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Longest pause between two chunks. */
+  readonly idleTimeoutMs: number;
+  /** Longest time for the whole body; no limit when absent. */
+  readonly totalTimeoutMs?: number;
+}
+
+/**
+ * The chunks of a request body, never buffered. Leaving the loop early leaves the socket alone, so that an error
+ * can still be answered.
+ * @throws ProblemError `payload_too_large` behind the limit, `invalid_request` when the client stalls or goes away.
+ */
+export async function* bodyStream(request: IncomingMessage, limits: BodyLimits): AsyncGenerator<Buffer> {
+  refuseDeclaredLength(request, limits.maxBytes);
+  const startedMs = performance.now();
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  let received = 0;
+  try {
+    for (;;) {
+      const leftMs = limits.totalTimeoutMs === undefined ? Infinity : limits.totalTimeoutMs - (performance.now() - startedMs);
+      const { done, value } = await arrival(chunks.next(), Math.min(limits.idleTimeoutMs, leftMs));
+      if (done === true) return;
+      received += value.length;
+      if (received > limits.maxBytes) throw tooLarge(limits.maxBytes);
+      yield value;
+    }
+  } catch (error) {
+    throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body ended before it was complete.', { code: 'incomplete_body', cause: error });
+  } finally {
+    // Not awaited: behind a stalled next() it would wait for the client.
+    void chunks.return?.();
+  }
+}
+
+async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving.', { code: 'body_timeout' })), Math.max(0, timeoutMs));
+  });
+  try {
+    return await Promise.race([next, stalled]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads a whole body into memory. @throws as `bodyStream` does. */
+export async function readWholeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bodyStream(request, limits)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** True when the request has a body, be it empty. */
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0';
+}
+
+function refuseDeclaredLength(request: IncomingMessage, maxBytes: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+function tooLarge(maxBytes: number): ProblemError {
+  return new ProblemError('payload_too_large', `The body is larger than the ${maxBytes} bytes that this operation takes.`, { code: 'body_too_large' });
+}

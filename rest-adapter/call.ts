@@ -1,0 +1,105 @@
+import type { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { Logger } from 'pino';
+import type { ProblemType } from '../schema/problems.ts';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { Principal, RequestContext } from '../platform/auth/principal.ts';
+import type { GraphClient } from '../gateway/client.ts';
+import type { Json, Operation, ValidRequest } from './operation.ts';
+import type { HealthReport } from './representations/health-report.ts';
+import type { IngestOutcome } from './representations/ingest-report.ts';
+import { CURRENT_VERSION } from './versions.ts';
+
+/** A file, or rows, on their way in. The body is a stream and is read once. */
+export interface RecordUpload {
+  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | 'application/json';
+  readonly contentEncoding: 'identity' | 'gzip';
+  readonly fileName?: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Stores the rows of an upload.
+ * @throws ProblemError `resource_not_found`, `validation_error` (unrecognised columns, wrong currency), `conflict`.
+ */
+export type IngestRecords = (context: RequestContext, dataSourceId: string, upload: RecordUpload) => Promise<IngestOutcome>;
+
+export interface DoorConfig {
+  /** Ends in `/v1`; what clients see. */
+  readonly publicBaseUrl: string;
+  readonly uploadMaxBytes: number;
+  /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
+  readonly trustedProxyHops: number;
+  /** Silence on an event stream before a comment keeps it open; 15 000 when absent. */
+  readonly heartbeatMs?: number;
+  /** Longest time for a whole JSON body, and longest pause within an upload; 15 000 when absent. */
+  readonly bodyTimeoutMs?: number;
+}
+
+/** All that the steps may reach. */
+export interface Door {
+  readonly client: GraphClient;
+  readonly admission: Admission;
+  readonly ingestRecords: IngestRecords;
+  readonly health: () => Promise<HealthReport>;
+  readonly config: DoorConfig;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+  readonly newRequestId: () => string;
+  /** Aborted when the server goes down: waits and streams end, requests do not. */
+  readonly closing: AbortSignal;
+}
+
+/** What goes back: a JSON body, a stream of events, or nothing. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Json | Readable | null;
+  readonly mediaType?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The outcome of matching a request against the table; `allow` lists the methods of a known path. */
+export type Route =
+  | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
+  | { readonly operation: null; readonly allow: readonly string[] };
+
+/** One request on its way through the pipeline; each step fills in what it finds out. */
+export class Call {
+  readonly http: Context;
+  readonly door: Door;
+  readonly route: Route;
+  requestId = '';
+  apiVersion: string = CURRENT_VERSION;
+  principal: Principal | null = null;
+  /** The JSON body as it came, undefined where there was none. */
+  body: unknown = undefined;
+  request: ValidRequest = { path: {}, query: {}, headers: {}, body: undefined };
+  answer: Answer | null = null;
+
+  constructor(http: Context, door: Door, route: Route) {
+    this.http = http;
+    this.door = door;
+    this.route = route;
+  }
+
+  /** The matched row. Steps behind the match rely on it. */
+  get operation(): Operation {
+    if (this.route.operation === null) throw new Error(`no operation matches ${this.http.method} ${this.http.path}`);
+    return this.route.operation;
+  }
+
+  get context(): RequestContext {
+    return { requestId: this.requestId, principal: this.principal, apiVersion: this.apiVersion };
+  }
+
+  get logger(): Logger {
+    return this.door.logger.child({ requestId: this.requestId });
+  }
+}
+
+/** One step: does its part, then lets the rest happen. `problems` are those that it may answer with. */
+export interface Step {
+  readonly name: string;
+  readonly problems: readonly ProblemType[];
+  run(call: Call, next: () => Promise<void>): Promise<void>;
+}

@@ -1,0 +1,75 @@
+import type { Route } from './call.ts';
+import type { Operation } from './operation.ts';
+import { agentOperations } from './operations/agents.ts';
+import { attributionOperations } from './operations/attribution.ts';
+import { billingOperations } from './operations/billing.ts';
+import { dataSourceOperations } from './operations/data-sources.ts';
+import { healthOperations } from './operations/health.ts';
+
+/**
+ * Everything that the REST door can do, one row per operation. The rows feed routing, permission checks,
+ * validation, the OpenAPI document and the contract tests; nothing of an operation is said anywhere else.
+ */
+export const CONTRACT: readonly Operation[] = [
+  ...attributionOperations,
+  ...dataSourceOperations,
+  ...agentOperations,
+  ...billingOperations,
+  ...healthOperations,
+];
+
+interface Pattern {
+  readonly segments: readonly string[];
+  readonly operation: Operation;
+}
+
+// Rows with more literal segments come first, so that /agents/me is never taken for /agents/{id}.
+const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation }))).toSorted(
+  (one, other) => variablesIn(one) - variablesIn(other),
+);
+
+/** All paths of an operation, variants included. */
+export function pathsOf(operation: Operation): readonly string[] {
+  return [operation.path, ...(operation.variantPaths ?? [])];
+}
+
+/**
+ * Finds the row for a method and a path below the base URL. HEAD goes where GET goes, but not to event streams.
+ * An unknown path has no allowed methods.
+ */
+export function matchRoute(method: string, path: string): Route {
+  const segments = path.split('/').slice(1);
+  const matches = PATTERNS.filter((pattern) => fits(pattern, segments));
+  const match = matches.find(({ operation }) => methodsOf(operation).includes(method));
+  if (match !== undefined) return { operation: match.operation, path: parametersOf(match, segments) };
+  return { operation: null, allow: [...new Set(matches.flatMap(({ operation }) => methodsOf(operation)))] };
+}
+
+function methodsOf(operation: Operation): readonly string[] {
+  return operation.method === 'GET' && operation.kind !== 'stream' ? ['GET', 'HEAD'] : [operation.method];
+}
+
+function variablesIn(pattern: Pattern): number {
+  return pattern.segments.filter(isVariable).length;
+}
+
+function isVariable(segment: string): boolean {
+  return segment.startsWith('{');
+}
+
+function fits(pattern: Pattern, segments: readonly string[]): boolean {
+  return pattern.segments.length === segments.length && pattern.segments.every((expected, index) => (isVariable(expected) ? segments[index] !== '' : expected === segments[index]));
+}
+
+function parametersOf(pattern: Pattern, segments: readonly string[]): Record<string, string> {
+  return Object.fromEntries(pattern.segments.flatMap((name, index) => (isVariable(name) ? [[name.slice(1, -1), decoded(segments[index]!)]] : [])));
+}
+
+/** A segment that is not valid percent-encoding stands for itself: it names nothing that exists. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Context } from 'koa';
+import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { buildOpenApi } from './openapi.ts';
+import { errorIndexPage, errorPage, referencePage, START_SCRIPT, versionsPage } from './pages.ts';
+
+interface Page {
+  readonly type: string;
+  readonly content: string | Buffer;
+  readonly tag: string;
+}
+
+const ASSETS: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript', 'favicon-32x32.png': 'image/png' };
+
+// Swagger UI sets style attributes from its script; nothing else comes from anywhere but this server.
+const CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/**
+ * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at.
+ * The returned function says whether it answered.
+ */
+export function createDocumentation(publicBaseUrl: string): (http: Context) => boolean {
+  const pages = new Map<string, Page>();
+  const assetDirectory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+  const render = (path: string): Page | undefined => {
+    if (path === '/openapi.json') return page('application/json', JSON.stringify(buildOpenApi(publicBaseUrl)));
+    if (path === '/docs') return page('text/html', referencePage());
+    if (path === '/docs/assets/start.js') return page('text/javascript', START_SCRIPT);
+    if (path === '/docs/versions') return page('text/html', versionsPage());
+    if (path === '/docs/errors') return page('text/html', errorIndexPage());
+    const [, asset] = /^\/docs\/assets\/([\w.-]+)$/.exec(path) ?? [];
+    if (asset !== undefined && Object.hasOwn(ASSETS, asset)) return page(ASSETS[asset]!, readFileSync(join(assetDirectory, asset)));
+    const [, type] = /^\/docs\/errors\/(\w+)$/.exec(path) ?? [];
+    if (type !== undefined && Object.hasOwn(PROBLEM_TYPES, type)) return page('text/html', errorPage(type as ProblemType));
+    return undefined;
+  };
+
+  return (http) => {
+    if (http.method !== 'GET' && http.method !== 'HEAD') return false;
+    const path = http.path === '/docs/' ? '/docs' : http.path;
+    const found = pages.get(path) ?? render(path);
+    if (found === undefined) return false;
+    pages.set(path, found);
+    http.set({ 'Cache-Control': 'public, max-age=300', ETag: found.tag, 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+    http.status = 200;
+    http.type = found.type;
+    http.body = found.content;
+    if (http.fresh) {
+      http.status = 304;
+      http.body = null;
+      http.status = 304;
+    }
+    return true;
+  };
+}
+
+function page(type: string, content: string | Buffer): Page {
+  return { type, content, tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"` };
+}

@@ -1,0 +1,62 @@
+import { PROBLEM_TYPES, ProblemError } from '../schema/problems.ts';
+import { ACTIONS } from '../platform/auth/actions.ts';
+import type { Answer, Call } from './call.ts';
+import { rootUrl } from './links.ts';
+import type { Json } from './operation.ts';
+
+/** Seconds that a client should wait where the problem itself does not say. */
+const DEFAULT_RETRY_S: Readonly<Record<string, number>> = { service_unavailable: 5, rate_limit_exceeded: 60, idempotency_in_progress: 1 };
+
+/** The inner `error` object of the contract's Error structure, with its additive members where they say something. */
+export function errorObject(problem: ProblemError, requestId: string, publicBaseUrl: string): Json {
+  const { type, code, param, errors } = problem.problem;
+  const retryAfter = retryAfterS(problem);
+  return {
+    type,
+    message: problem.message,
+    request_id: requestId,
+    doc_url: `${rootUrl(publicBaseUrl)}/docs/errors/${type}`,
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+  };
+}
+
+/**
+ * The answer to a problem: the Error structure, or RFC 9457 problem details where the client prefers those,
+ * with the headers that belong to its status.
+ */
+export function problemAnswer(call: Call, problem: ProblemError): Answer {
+  const error = errorObject(problem, call.requestId, call.door.config.publicBaseUrl);
+  const status = problem.problem.status;
+  const headers = problemHeaders(call, problem);
+  if (call.http.accepts('application/json', 'application/problem+json') !== 'application/problem+json') return { status, body: { error }, headers };
+  const { type: _type, message, request_id: requestId, doc_url: docUrl, ...additional } = error;
+  const details: Json = { type: docUrl, title: PROBLEM_TYPES[problem.type].title, status, detail: message, instance: `urn:request:${String(requestId)}`, ...additional };
+  return { status, body: details, mediaType: 'application/problem+json', headers };
+}
+
+function problemHeaders(call: Call, problem: ProblemError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const retryAfter = retryAfterS(problem);
+  if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
+  if (problem.problem.status === 401) {
+    headers['WWW-Authenticate'] = `Bearer realm="svc", error="invalid_token", resource_metadata="${rootUrl(call.door.config.publicBaseUrl)}/.well-known/oauth-protected-resource"`;
+  }
+  if (problem.type === 'insufficient_permissions') headers['WWW-Authenticate'] = `Bearer realm="svc", error="insufficient_scope"${scopeOf(call)}`;
+  if (problem.type === 'method_not_allowed' && call.route.operation === null) headers['Allow'] = call.route.allow.join(', ');
+  return headers;
+}
+
+function scopeOf(call: Call): string {
+  const action = call.route.operation?.action;
+  const scope = action == null ? null : ACTIONS[action];
+  return scope === null ? '' : `, scope="${scope}"`;
+}
+
+/** Whole seconds, at least 1. */
+function retryAfterS(problem: ProblemError): number | undefined {
+  const seconds = problem.problem.retryAfterS ?? DEFAULT_RETRY_S[problem.type];
+  return seconds === undefined ? undefined : Math.max(1, Math.ceil(seconds));
+}

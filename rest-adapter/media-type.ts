@@ -1,0 +1,17 @@
+export interface MediaType {
+  /** `type/subtype` in lower case; empty where there is none. */
+  readonly essence: string;
+  /** Lower case; empty where there is none. */
+  readonly charset: string;
+}
+
+/** Reads a Content-Type as far as bodies need it (RFC 9110 §8.3). */
+export function parseMediaType(header: string): MediaType {
+  const [essence, ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length).replace(/^"(.*)"$/, '$1');
+  return { essence: essence ?? '', charset: charset ?? '' };
+}
+
+export function isUtf8({ charset }: MediaType): boolean {
+  return charset === '' || charset === 'utf-8' || charset === 'utf8';
+}

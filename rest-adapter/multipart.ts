@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type Busboy as BusboyInstance, type BusboyFileStream } from '@fastify/busboy';
+import { ProblemError } from '../schema/problems.ts';
+
+/** A file part on its way in. */
+export interface FilePart {
+  readonly fileName: string;
+  /** Lower case, as the client named it. */
+  readonly mediaType: string;
+  readonly contentEncoding: 'identity' | 'gzip';
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Hands the first file of a `multipart/form-data` body (RFC 7578) to `use` as a stream; fields and further files
+ * are skipped. Resolves when both the body and `use` are done.
+ * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; what `use` throws.
+ */
+export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIterable<Buffer>, use: (file: FilePart) => Promise<T>): Promise<T> {
+  const parser = createParser(headers);
+  let used: Promise<T> | undefined;
+  const parsed = new Promise<never>((_resolve, reject) => {
+    parser.on('file', (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
+      if (used !== undefined) {
+        stream.resume();
+        return;
+      }
+      used = use({ fileName, mediaType: mediaType.toLowerCase(), contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity', body: complete(stream) });
+      // A consumer that is done early leaves the rest to be skipped; one that fails ends the request.
+      used.then(() => stream.resume(), reject);
+    });
+  });
+  await Promise.race([pipeline(Readable.from(body), parser).catch(unreadable), parsed]);
+  if (used === undefined) throw new ProblemError('invalid_request', 'The form has no file part.', { code: 'missing_file' });
+  return used;
+}
+
+/** A part that the end of the body cuts off is the client's mistake. */
+async function* complete(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    unreadable(error);
+  }
+}
+
+function createParser(headers: IncomingHttpHeaders): BusboyInstance {
+  try {
+    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: 128, headerPairs: 32 } });
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+function unreadable(error: unknown): never {
+  throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body is not a complete multipart/form-data body.', { code: 'malformed_multipart', cause: error });
+}
+
+function isGzip(fileName: string, mediaType: string): boolean {
+  return /\.gz$/i.test(fileName) || /^application\/(?:x-)?gzip$/i.test(mediaType);
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { ACTIONS } from '../platform/auth/actions.ts';
+import { CONTRACT, pathsOf } from './contract.ts';
+import type { Json, Operation } from './operation.ts';
+import { problemsOf, stepsOf } from './pipeline.ts';
+import { errorBody, problemBody } from './representations/error.ts';
+import { API_VERSIONS, CURRENT_VERSION } from './versions.ts';
+
+const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
+
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'X-Request-Id': 'Id of the request, as in errors and logs',
+  'SVC-API-Version': 'Version that the answer follows',
+  'SVC-HREI-Score': 'trust.hrei_score of the answer',
+  'SVC-HREI-Risk': 'trust.risk_level of the answer',
+};
+
+/**
+ * The OpenAPI 3.1 document of the contract table. Zod schemas with an id become components.
+ * @param publicBaseUrl ends in `/v1`
+ */
+export function buildOpenApi(publicBaseUrl: string): Json {
+  const components = new Components();
+  const errorSchema = components.schemaOf(errorBody);
+  const problemSchema = components.schemaOf(problemBody);
+  const paths: Record<string, Json> = {};
+  for (const operation of CONTRACT) {
+    for (const [index, path] of pathsOf(operation).entries()) {
+      const item = (paths[path] ??= {});
+      item[operation.method.toLowerCase()] = operationObject(operation, index, components, errorSchema, problemSchema);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Liftgraph',
+      version: '1.0.0',
+      summary: 'Causal marketing attribution for e-commerce',
+      description: 'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce. Errors have one structure, and each error type a page at its doc_url.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicBaseUrl }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(CONTRACT.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      headers: Object.fromEntries(Object.entries(COMMON_HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' } },
+    },
+  };
+}
+
+function operationObject(operation: Operation, variant: number, components: Components, errorSchema: Json, problemSchema: Json): Json {
+  const scope = operation.action === null ? null : ACTIONS[operation.action];
+  return {
+    // Ids are unique in a document, so a variant path has one of its own.
+    operationId: variant === 0 ? operation.id : `${operation.id}Variant${variant}`,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: scope === null ? operation.description : `${operation.description}\n\nNeeds the scope \`${scope}\`.`,
+    ...(operation.kind === 'publicRead' || operation.kind === 'publicWrite' ? { security: [] } : {}),
+    parameters: parametersOf(operation, components),
+    ...(operation.bodySchema === undefined ? {} : { requestBody: requestBody(operation, components) }),
+    responses: { ...successResponses(operation, components), ...errorResponses(operation, errorSchema, problemSchema) },
+  };
+}
+
+function parametersOf(operation: Operation, components: Components): Json[] {
+  const parameters: Json[] = [
+    ...fields(operation.pathSchema, 'path', operation.example.path, components),
+    ...fields(operation.querySchema, 'query', operation.example.query, components),
+    ...fields(operation.headerSchema, 'header', operation.example.headers, components),
+    { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
+  ];
+  if (stepsOf(operation.kind).some(({ name }) => name === 'consume-nonce')) {
+    parameters.push({ name: 'X-Nonce', in: 'header', required: true, description: 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' } });
+  }
+  if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
+  return parameters;
+}
+
+function fields(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header', example: Readonly<Record<string, string>> | undefined, components: Components): Json[] {
+  const object = schema === undefined ? {} : components.schemaOf(schema);
+  const required = (object['required'] ?? []) as readonly string[];
+  return Object.entries((object['properties'] ?? {}) as Record<string, Json>).map(([name, { description, ...property }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: property,
+    ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
+    ...(example?.[name] === undefined ? {} : { example: example[name] }),
+  }));
+}
+
+function requestBody(operation: Operation, components: Components): Json {
+  const files = operation.kind === 'upload' ? UPLOAD_MEDIA_TYPES.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]) : [];
+  const form = operation.kind === 'upload' ? [['multipart/form-data', { schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } } }]] : [];
+  return { required: true, content: { 'application/json': { schema: components.schemaOf(operation.bodySchema!), example: operation.example.body }, ...Object.fromEntries([...files, ...form]) } };
+}
+
+function successResponses(operation: Operation, components: Components): Json {
+  const { success, kind, example } = operation;
+  const headers = {
+    ...Object.fromEntries(Object.keys(COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...Object.fromEntries(Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+    ...(operation.isResource === true ? { ETag: { description: 'For If-None-Match', schema: { type: 'string' } } } : {}),
+  };
+  const events = { 'text/event-stream': { schema: { type: 'string', description: 'Events progress, channel_result, result and error; id is what Last-Event-ID resumes from' } } };
+  const content = {
+    ...(success.schema === null ? {} : { 'application/json': { schema: components.schemaOf(success.schema), example: example.response } }),
+    ...(kind === 'stream' || kind === 'job' ? events : {}),
+  };
+  return {
+    [success.status]: { description: success.description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) },
+    ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come' } } : {}),
+    ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match' } } : {}),
+  };
+}
+
+function errorResponses(operation: Operation, errorSchema: Json, problemSchema: Json): Json {
+  const byStatus = new Map<number, ProblemType[]>();
+  for (const type of new Set([...problemsOf(operation.kind), ...operation.problems])) {
+    const { status } = PROBLEM_TYPES[type];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
+  }
+  const content = { 'application/json': { schema: errorSchema }, 'application/problem+json': { schema: problemSchema } };
+  return Object.fromEntries([...byStatus].map(([status, types]) => [status, { description: types.map((type) => `\`${type}\`: ${PROBLEM_TYPES[type].title}`).join('; '), content }]));
+}
+
+/** Collects the schemas that have an id, and refers to them. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+
+  schemaOf(schema: z.ZodType): Json {
+    const { properties, $defs } = z.toJSONSchema(z.object({ it: schema }), {
+      io: 'input',
+      override: ({ jsonSchema }) => {
+        const { openapi } = jsonSchema as { openapi?: Json };
+        // Patterns behind a format only repeat it.
+        if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+        if (openapi === undefined) return;
+        const { description } = jsonSchema;
+        for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
+        Object.assign(jsonSchema, openapi, description === undefined ? {} : { description });
+      },
+    });
+    for (const [name, definition] of Object.entries($defs ?? {})) this.schemas[name] ??= referring(definition) as Json;
+    return referring(properties!['it']) as Json;
+  }
+}
+
+/** Points references at the components of the document. */
+function referring(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(referring);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, key === '$ref' && typeof member === 'string' ? member.replace('#/$defs/', '#/components/schemas/') : referring(member)]));
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import type { ProblemType } from '../schema/problems.ts';
+import type { Action } from '../platform/auth/actions.ts';
+
+/** A JSON object as it stands in a REST body: snake_case members, lower-case enum values. */
+export type Json = Record<string, unknown>;
+
+/**
+ * What an operation is like; the columns of the pipeline's table.
+ * `job` starts work that may outlast the request, `stream` watches such work, `upload` streams its body.
+ */
+export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'stream' | 'publicRead' | 'publicWrite';
+
+/** A request after validation: what `variables` and `present` of a row may rely on. */
+export interface ValidRequest<Path = Json, Query = Json, Headers = Json, Body = unknown> {
+  readonly path: Path;
+  readonly query: Query;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** One request and its answer, as the documentation shows them and the contract tests replay them. */
+export interface OperationExample {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Absent where the answer has no body or is a stream. */
+  readonly response?: Json;
+}
+
+export interface Success {
+  readonly status: 200 | 201 | 202 | 204;
+  readonly description: string;
+  /** Null where the answer has no body. */
+  readonly schema: z.ZodObject | null;
+  /** Response headers beyond those that every answer carries, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Work that outlasts its request: how to watch it, to read it again, and to show it. */
+export interface Job {
+  /** Subscription document; its events carry `sequence`, `kind` and `result`. */
+  readonly progressDocument: string;
+  /** Query document of the resource that the work fills in. */
+  readonly resourceDocument: string;
+  /** Path of the resource below the base URL. */
+  resourcePath(id: string): string;
+  /** Shows the resource, `shaped` being the root field of either document. */
+  present(shaped: Json): Json;
+}
+
+/** One row of the contract: all that routing, checks, validation, documentation and tests need to know. */
+export interface Operation<
+  Path extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Headers extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+> {
+  /** camelCase, unique; the OpenAPI operationId. */
+  readonly id: string;
+  readonly tag: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the base URL; `{name}` stands for one segment. */
+  readonly path: string;
+  /** Further paths of the same operation, where listings of the interface disagree. */
+  readonly variantPaths?: readonly string[];
+  readonly kind: OperationKind;
+  /** Null for public operations. */
+  readonly action: Action | null;
+  /** Named GraphQL document that the operation says; null where a port answers instead. */
+  readonly document: string | null;
+  readonly summary: string;
+  readonly description: string;
+  readonly pathSchema?: Path;
+  readonly querySchema?: Query;
+  /** Lower-case header names. */
+  readonly headerSchema?: Headers;
+  readonly bodySchema?: Body;
+  /** Largest JSON body in bytes; 1 MiB when absent. */
+  readonly bodyLimitBytes?: number;
+  readonly success: Success;
+  /** Problems beyond those that the steps of the kind declare. */
+  readonly problems: readonly ProblemType[];
+  /** The answer shows one resource, so that it carries an ETag. */
+  readonly isResource?: boolean;
+  readonly job?: Job;
+  /** GraphQL variables with camelCase names; enum values stay as the contract writes them. */
+  variables(request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>): Json;
+  /** Shapes the document's data (snake_case by now) into the body; null for an empty answer. Links start with `baseUrl`. */
+  present(data: Json, request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>, baseUrl: string): Json | null;
+  /** Path below the base URL for the Location header. */
+  location?(body: Json, request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>): string;
+  readonly example: OperationExample;
+}
+
+/** Writes a row with its schemas inferred; the table itself holds rows of any schema. */
+export function operation<
+  Path extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Headers extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  Body extends z.ZodType = z.ZodUndefined,
+>(row: Operation<Path, Query, Headers, Body>): Operation {
+  return row as unknown as Operation;
+}

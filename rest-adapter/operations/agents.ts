@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { given, objectAt } from '../members.ts';
+import { operation, type Json } from '../operation.ts';
+import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
+
+const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
+
+const rateLimits = z.object({ requests_per_minute: z.int(), daily_limit: z.int().nullable().meta({ description: 'Null means unlimited' }) });
+
+const registration = z
+  .object({
+    name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens'),
+    operator_id: z.string().trim().min(1).max(256).optional().meta({ description: 'Operator or organisation; this or operator_email' }),
+    operator_email: z.email().max(320).optional(),
+    capabilities: z.array(z.enum(CAPABILITIES)).min(1).optional().meta({ default: ['attribution'] }),
+    referral_code: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').optional(),
+    callback_url: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).optional().meta({ description: 'Receives commission notifications' }),
+  })
+  .refine((body) => body.operator_id !== undefined || body.operator_email !== undefined, { path: ['operator_id'], message: 'give operator_id or operator_email', params: { code: 'required' } });
+
+const registered = z.object({
+  agent_id: z.string(),
+  api_key: z.string().meta({ description: 'Shown only here' }),
+  referral_code: z.string(),
+  tier: z.string(),
+  rate_limits: rateLimits,
+  trust_score: z.number(),
+  name: z.string(),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  scopes: z.array(z.string()),
+  callback_secret: z.string().nullable().meta({ description: 'Signs the notifications to callback_url; shown only here' }),
+  created_at: z.iso.datetime(),
+  trust: trustEnvelope,
+});
+
+const profile = z
+  .object({
+    agent_id: z.string(),
+    agent_uuid: z.string(),
+    name: z.string(),
+    operator_id: z.string().nullable(),
+    operator_email: z.string().nullable(),
+    capabilities: z.array(z.enum(CAPABILITIES)),
+    referral_code: z.string(),
+    tier: z.string(),
+    trust_score: z.number(),
+    total_api_calls: z.int(),
+    total_calls: z.int().meta({ deprecated: true }),
+    total_delta_r_cents: z.int(),
+    total_delta_r: z.int().meta({ deprecated: true }),
+    active_referrals: z.int(),
+    referral_count: z.int().meta({ deprecated: true }),
+    total_commission_earned_cents: z.int(),
+    rate_limits: rateLimits,
+    status: z.enum(['active', 'suspended', 'closed']),
+    created_at: z.iso.datetime(),
+    trust: trustEnvelope,
+  })
+  .meta({ id: 'AgentProfile' });
+
+function presentProfile({ id, ...agent }: Json): Json {
+  const values: Json = { agent_id: id, ...agent, total_calls: agent['total_api_calls'], total_delta_r: agent['total_delta_r_cents'], referral_count: agent['active_referrals'] };
+  return Object.fromEntries(Object.keys(profile.shape).map((name) => [name, values[name]]));
+}
+
+const exampleAgent = {
+  agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
+  name: 'spring-shop-agent',
+  capabilities: ['attribution'],
+  referral_code: 'REF_K7PXQ2MNWB',
+  tier: 'discovery',
+  trust_score: 0.5,
+  rate_limits: { requests_per_minute: 60, daily_limit: 10_000 },
+  created_at: '2026-01-31T17:58:00.000Z',
+};
+
+export const agentOperations = [
+  operation({
+    id: 'registerAgent',
+    tag: 'Agents',
+    method: 'POST',
+    path: '/agents/register',
+    kind: 'publicWrite',
+    action: null,
+    document: 'RegisterAgent',
+    summary: 'Register an agent and receive its key',
+    description: 'One agent per operator. The key and, where a callback_url was given, the callback secret are shown only in this answer.',
+    bodySchema: registration,
+    success: { status: 201, description: 'The agent and its key', schema: registered },
+    problems: ['conflict'],
+    variables: ({ body }) => ({
+      input: given({
+        name: body.name,
+        operatorId: body.operator_id,
+        operatorEmail: body.operator_email,
+        capabilities: body.capabilities,
+        referralCode: body.referral_code,
+        callbackUrl: body.callback_url,
+      }),
+    }),
+    present: (data) => {
+      const { agent, trust, ...rest } = objectAt(data, 'register_agent');
+      const { id, ...members } = agent as Json;
+      const values: Json = { agent_id: id, ...members, ...rest, callback_secret: rest['callback_secret'] ?? null, trust };
+      return Object.fromEntries(Object.keys(registered.shape).map((name) => [name, values[name]]));
+    },
+    example: {
+      body: { name: 'spring-shop-agent', operator_email: 'ops@spring.example', capabilities: ['attribution'] },
+      response: { ...exampleAgent, api_key: 'svc_agent_sk_EXAMPLEexampleEXAMPLE12345', scopes: ['attribution:read', 'attribution:write', 'billing:read'], callback_secret: null, trust: exampleTrust(1) },
+    },
+  }),
+  operation({
+    id: 'getOwnAgent',
+    tag: 'Agents',
+    method: 'GET',
+    path: '/agents/me',
+    kind: 'read',
+    action: 'agent:readSelf',
+    document: 'Me',
+    summary: 'Read the profile of the calling agent',
+    description: 'Where listings of the contract name a member differently, both names are served; the second one is marked deprecated.',
+    success: { status: 200, description: 'The profile', schema: profile },
+    problems: ['resource_not_found'],
+    isResource: true,
+    variables: () => ({}),
+    present: (data) => presentProfile(objectAt(data, 'me')),
+    example: {
+      response: {
+        ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example',
+        total_api_calls: 412, total_calls: 412, total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, active_referrals: 0, referral_count: 0,
+        total_commission_earned_cents: 0, status: 'active', trust: exampleTrust(1),
+      },
+    },
+  }),
+];

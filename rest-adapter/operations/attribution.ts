@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { given, nodesAt, objectAt } from '../members.ts';
+import { operation, type Job, type Json } from '../operation.ts';
+import { attributionResult, exampleAttribution, GRANULARITIES, MODELS, presentAttribution, STATUSES } from '../representations/attribution-result.ts';
+import { dateRange } from '../representations/date-range.ts';
+import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
+import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
+
+const EXAMPLE_ID = exampleAttribution['id'] as string;
+
+const SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const;
+type Section = (typeof SECTIONS)[number];
+
+/** `include=a,b`, also repeated. */
+const include = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => [value].flat().flatMap((list) => list.split(',')))
+  .pipe(z.array(z.enum(SECTIONS)))
+  .optional()
+  .meta({ description: 'Sections that the answer has beyond its base', openapi: { type: 'array', items: { type: 'string', enum: SECTIONS } } });
+
+const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
+
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
+const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
+
+const request = z
+  .object({
+    data_source_id: z.string().min(1).max(128),
+    date_range: dateRange,
+    model: z.enum(MODELS).optional().meta({ default: 'causal' }),
+    granularity: z.enum(GRANULARITIES).optional().meta({ default: 'daily' }),
+    channels: z.array(z.string().min(1).max(200)).min(1).max(500).optional().meta({ description: 'Restricts to these channels' }),
+    baseline_channels: z.array(z.string().min(1).max(200)).min(1).max(50).optional().meta({ description: 'Overrides those of the source' }),
+    lookback_window_days: z.int().min(1).max(90).optional().meta({ default: 30 }),
+    conversion_event: z.string().min(1).max(100).optional().meta({ default: 'purchase' }),
+    confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
+    model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
+    include: z.array(z.enum(SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
+  })
+  .meta({ id: 'AttributionRequest' });
+
+/** Which sections the documents fetch; without `include` a single analysis comes whole. */
+function sections(wanted: readonly Section[] | undefined, otherwise: boolean): Json {
+  const has = (section: Section) => (wanted === undefined ? otherwise : wanted.includes(section));
+  return { timeSeries: has('time_series'), modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
+}
+
+const attributionJob: Job = {
+  progressDocument: 'AttributionProgress',
+  resourceDocument: 'Attribution',
+  resourcePath: (id) => `/attribution/${id}`,
+  present: presentAttribution,
+};
+
+export const attributionOperations = [
+  operation({
+    id: 'runAttribution',
+    tag: 'Attribution',
+    method: 'POST',
+    path: '/attribution',
+    variantPaths: ['/attribution/analyze'],
+    kind: 'job',
+    action: 'attribution:run',
+    document: 'RunAttribution',
+    summary: 'Run an analysis',
+    description: 'Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.',
+    querySchema: z.object({ stream: flag }),
+    headerSchema: z.object({ prefer: z.string().optional().meta({ description: 'wait=N (0 to 60 seconds), respond-async (RFC 7240)' }) }),
+    bodySchema: request,
+    success: {
+      status: 200,
+      description: 'The analysis, finished or not',
+      schema: attributionResult,
+      headers: { Location: 'Where an unfinished analysis can be read', 'Retry-After': 'Seconds to wait before reading it', 'Preference-Applied': 'Which preferences were honoured' },
+    },
+    problems: ['resource_not_found', 'data_source_unavailable'],
+    job: attributionJob,
+    variables: ({ body }) => ({
+      input: given({
+        dataSourceId: body.data_source_id,
+        dateRange: body.date_range,
+        model: body.model,
+        granularity: body.granularity,
+        channels: body.channels,
+        baselineChannels: body.baseline_channels,
+        lookbackWindowDays: body.lookback_window_days,
+        conversionEvent: body.conversion_event,
+        confidenceLevel: body.confidence_level,
+        modelOptions: body.model_options === undefined ? undefined : given({ markovOrder: body.model_options.markov_order }),
+      }),
+      ...sections(body.include === undefined ? undefined : [...body.include, 'diagnostics'], true),
+    }),
+    present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
+    example: { body: { data_source_id: exampleAttribution['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'causal' }, response: exampleAttribution },
+  }),
+  operation({
+    id: 'listAttributions',
+    tag: 'Attribution',
+    method: 'GET',
+    path: '/attribution',
+    kind: 'read',
+    action: 'attribution:read',
+    document: 'Attributions',
+    summary: 'List the analyses',
+    description: 'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.',
+    querySchema: withinReach(
+      z.object({
+        ...pageParameters,
+        status: z.enum(STATUSES).optional(),
+        model: z.enum(MODELS).optional(),
+        data_source_id: z.string().min(1).max(128).optional(),
+        agent_id: z.string().min(1).max(128).optional(),
+        created_after: z.iso.datetime({ offset: true }).optional(),
+        created_before: z.iso.datetime({ offset: true }).optional(),
+        include,
+      }),
+    ),
+    success: { status: 200, description: 'A page of analyses', schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
+    problems: ['resource_not_found'],
+    variables: ({ query }) => ({
+      ...graphPage(query),
+      filter: given({ status: query.status, model: query.model, dataSourceId: query.data_source_id, agentId: query.agent_id, createdAfter: query.created_after, createdBefore: query.created_before }),
+      ...sections(query.include, false),
+    }),
+    present: (data, { query }) => {
+      const connection = objectAt(data, 'attributions');
+      return { data: nodesAt(connection).map(presentAttribution), meta: presentMeta(query, Number(connection['total_count'])), trust: connection['trust'] };
+    },
+    example: {
+      query: { status: 'completed', per_page: '1' },
+      response: { data: [withoutSections(exampleAttribution)], meta: { page: 1, per_page: 1, total: 1, total_pages: 1 }, trust: exampleTrust(1) },
+    },
+  }),
+  operation({
+    id: 'getAttribution',
+    tag: 'Attribution',
+    method: 'GET',
+    path: '/attribution/{id}',
+    kind: 'read',
+    action: 'attribution:read',
+    document: 'Attribution',
+    summary: 'Read an analysis',
+    description: 'Whole, unless include names the sections that are wanted.',
+    pathSchema: idPath,
+    querySchema: z.object({ include }),
+    success: { status: 200, description: 'The analysis', schema: attributionResult },
+    problems: ['resource_not_found'],
+    isResource: true,
+    variables: ({ path, query }) => ({ id: path.id, ...sections(query.include, true) }),
+    present: (data) => presentAttribution(objectAt(data, 'attribution')),
+    example: { path: { id: EXAMPLE_ID }, response: exampleAttribution },
+  }),
+  operation({
+    id: 'streamAttribution',
+    tag: 'Attribution',
+    method: 'GET',
+    path: '/attribution/{id}/stream',
+    kind: 'stream',
+    action: 'attribution:read',
+    document: 'AttributionProgress',
+    summary: 'Watch an analysis',
+    description: 'Server-sent events from behind the last event that was seen. After the result was seen the answer is 204, which stops a browser from reconnecting. Closing the stream never cancels the analysis.',
+    pathSchema: idPath,
+    querySchema: z.object({ last_event_id: eventId.meta({ description: 'As Last-Event-ID, for clients that cannot set headers', openapi: { type: 'integer', minimum: 0 } }) }),
+    headerSchema: z.object({ 'last-event-id': eventId.meta({ description: 'Id of the last event that was seen', openapi: { type: 'integer', minimum: 0 } }) }),
+    success: { status: 200, description: 'The event stream', schema: null },
+    problems: ['resource_not_found'],
+    job: attributionJob,
+    variables: ({ path, query, headers }) => ({ id: path.id, after: headers['last-event-id'] ?? query.last_event_id ?? 0, ...sections(undefined, true) }),
+    present: (data) => data,
+    example: { path: { id: EXAMPLE_ID } },
+  }),
+];
+
+function withoutSections(attribution: Json): Json {
+  return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(SECTIONS as readonly string[]).includes(name)));
+}

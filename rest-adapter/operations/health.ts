@@ -1,0 +1,28 @@
+import { operation } from '../operation.ts';
+import { healthReport } from '../representations/health-report.ts';
+import { exampleTrust } from '../representations/trust-envelope.ts';
+
+export const healthOperations = [
+  operation({
+    id: 'getHealth',
+    tag: 'Health',
+    method: 'GET',
+    path: '/health',
+    kind: 'publicRead',
+    action: null,
+    document: null,
+    summary: 'Ask whether the service is up',
+    description: 'Answers without a key. 503 when something is down that every request needs.',
+    success: { status: 200, description: 'It is up', schema: healthReport },
+    problems: [],
+    variables: () => ({}),
+    present: (data) => data,
+    example: {
+      response: {
+        status: 'ok', version: '1.0.0', api_version: '2026-02-01', environment: 'live', time: '2026-02-01T09:30:00.000Z', uptime_seconds: 86_400,
+        checks: { database: { status: 'ok', latency_ms: 2 }, compute_pool: { status: 'ok', threads: 8, queue_depth: 0 } },
+        trust: exampleTrust(1),
+      },
+    },
+  }),
+];

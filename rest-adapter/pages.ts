@@ -1,0 +1,90 @@
+import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { ERROR_GUIDE } from './error-guide.ts';
+import { API_VERSIONS, CURRENT_VERSION, deprecationOf } from './versions.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #17202a; --soft: #5a6775; --line: #dfe5ea; --paper: #fff; --accent: #0b6e5f; --wash: #f2f7f6 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8edf0; --soft: #9aa8b3; --line: #2b3640; --paper: #12181d; --accent: #58c9b4; --wash: #18222a } }
+* { box-sizing: border-box }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 17px/1.6 system-ui, sans-serif }
+main { max-width: 42rem; margin: 0 auto; padding: 4rem 1.5rem }
+nav { font-size: .9rem; margin-bottom: 3rem } a { color: var(--accent) }
+h1 { font-size: 1.75rem; line-height: 1.25; margin: 0 0 .5rem; text-wrap: balance }
+h2 { font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); margin: 2.25rem 0 .5rem }
+p { margin: 0 } code { font: .9em ui-monospace, monospace; background: var(--wash); padding: .1em .4em; border-radius: 4px }
+.status { color: var(--soft) }
+pre { background: var(--wash); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; overflow-x: auto; font: .85rem/1.5 ui-monospace, monospace }
+table { border-collapse: collapse; width: 100%; margin-top: 1.5rem } td, th { text-align: left; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
+`;
+
+/** The page of one error type: what it is, why it happens, what to do. */
+export function errorPage(type: ProblemType): string {
+  const { status, title } = PROBLEM_TYPES[type];
+  const { cause, cure } = ERROR_GUIDE[type];
+  const example = JSON.stringify({ error: { type, message: `${title}.`, request_id: 'req_…', doc_url: `…/docs/errors/${type}` } }, null, 2);
+  return document(
+    `${type} · Liftgraph`,
+    `<nav><a href="../errors">All errors</a> · <a href="../../docs">API reference</a></nav>
+<h1>${escape(title)}</h1>
+<p class="status"><code>${type}</code> · HTTP ${status}</p>
+<h2>Cause</h2><p>${escape(cause)}</p>
+<h2>Cure</h2><p>${escape(cure)}</p>
+<h2>What it looks like</h2><pre>${escape(example)}</pre>`,
+  );
+}
+
+/** All error types on one page. */
+export function errorIndexPage(): string {
+  const rows = Object.entries(PROBLEM_TYPES).map(([type, { status, title }]) => `<tr><td>${status}</td><td><a href="errors/${type}"><code>${type}</code></a></td><td>${escape(title)}</td></tr>`);
+  return document('Errors · Liftgraph', `<nav><a href="../docs">API reference</a></nav><h1>Errors</h1><p>Every answer outside 2xx carries one of these types.</p><table>${rows.join('\n')}</table>`);
+}
+
+/** The dated versions and their support. */
+export function versionsPage(): string {
+  const rows = API_VERSIONS.map((version) => {
+    const deprecation = deprecationOf(version);
+    const state = deprecation === undefined ? (version === CURRENT_VERSION ? 'current' : 'supported') : `deprecated on ${day(deprecation.deprecatedAt)}, supported until ${day(deprecation.sunsetAt)}`;
+    return `<tr><td><code>${version}</code></td><td>${state}</td></tr>`;
+  });
+  return document('Versions · Liftgraph', `<nav><a href="../docs">API reference</a></nav><h1>Versions</h1><p>Choose one with the header <code>SVC-API-Version</code>; without it the current version answers. New fields and operations come without a new version.</p><table>${rows.join('\n')}</table>`);
+}
+
+/** The API reference: Swagger UI from local files. */
+export function referencePage(): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>API reference · Liftgraph</title>
+<link rel="icon" href="docs/assets/favicon-32x32.png"><link rel="stylesheet" href="docs/assets/swagger-ui.css"></head>
+<body><div id="reference"></div><script src="docs/assets/swagger-ui-bundle.js"></script><script src="docs/assets/start.js"></script></body></html>
+`;
+}
+
+/** Starts Swagger UI. State-changing requests get a fresh nonce, so that “Try it out” just works. */
+export const START_SCRIPT = `window.ui = SwaggerUIBundle({
+  url: new URL('../../openapi.json', document.currentScript.src).href,
+  dom_id: '#reference',
+  deepLinking: true,
+  persistAuthorization: true,
+  validatorUrl: null,
+  requestInterceptor(request) {
+    if (!['GET', 'HEAD'].includes((request.method || 'GET').toUpperCase())) request.headers['X-Nonce'] = crypto.randomUUID();
+    return request;
+  },
+});
+`;
+
+function document(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><style>${STYLE}</style></head>
+<body><main>
+${body}
+</main></body></html>
+`;
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

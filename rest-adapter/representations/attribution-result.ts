@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Json } from '../operation.ts';
+import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
+
+export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
+export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
+const ratio = z.number().nullable();
+const money = z.number().nullable();
+const byChannel = z.record(z.string(), z.number().nullable());
+
+export const channelImpact = z
+  .object({
+    channel: z.string(),
+    causal_lift: ratio.meta({ description: 'Incremental uplift against the counterfactual without the channel' }),
+    roi: ratio.meta({ description: '(attributed_revenue - spend) / spend; null without spend' }),
+    spend: money,
+    attributed_revenue: money,
+    confidence: ratio,
+    confidence_interval: z.object({ lower: money, upper: money, level: z.number() }).nullable(),
+    lastclick_revenue: money,
+    delta_r: money.meta({ description: 'attributed_revenue - lastclick_revenue, signed' }),
+    incremental_revenue: money,
+    conversions: z.number().nullable(),
+    share: ratio,
+    roas: ratio.meta({ description: 'attributed_revenue / spend; null without spend' }),
+    rank: z.int().nullable(),
+    is_baseline: z.boolean(),
+  })
+  .meta({ id: 'ChannelImpact' });
+
+const diagnostics = z.object({
+  journeys: z.int(),
+  converting_journeys: z.int(),
+  touches: z.int(),
+  converged: z.boolean(),
+  iterations: z.int(),
+  elapsed_ms: z.number(),
+  seed: z.string(),
+  run_digest: z.string(),
+  warnings: z.array(z.string()),
+  models: z.record(z.string(), z.unknown()),
+});
+
+/** An analysis; the order of the members is the order in the body. */
+export const attributionResult = z
+  .object({
+    id: z.string(),
+    status: z.enum(STATUSES),
+    model: z.enum(MODELS),
+    data_source_id: z.string(),
+    date_range: z.tuple([z.iso.date(), z.iso.date()]),
+    channel_impact: z.array(channelImpact).meta({ description: 'Empty until completed' }),
+    methodology: z.string().nullable(),
+    confidence: ratio,
+    created_at: z.iso.datetime(),
+    trust: trustEnvelope,
+    completed_at: z.iso.datetime().nullable(),
+    granularity: z.enum(GRANULARITIES),
+    channels: z.array(z.string()).nullable(),
+    currency: z.string().nullable(),
+    environment: z.enum(['live', 'sandbox']),
+    revision: z.int(),
+    conversions: z.number().nullable(),
+    revenue: money,
+    baseline_revenue: money,
+    unattributed_revenue: money,
+    lookback_window_days: z.int(),
+    conversion_event: z.string(),
+    confidence_level: z.number(),
+    revenue_lastclick_cents: z.int().nullable(),
+    revenue_causal_cents: z.int().nullable(),
+    delta_r_cents: z.int().nullable(),
+    delta_r_net_cents: z.int().nullable(),
+    platform_fee_cents: z.int().nullable(),
+    time_series: z.array(z.object({ period_start: z.iso.date(), channels: byChannel })).nullable().optional(),
+    model_breakdown: z.record(z.string(), byChannel).nullable().optional(),
+    comparison: z.record(z.string(), byChannel).nullable().optional(),
+    diagnostics: diagnostics.nullable().optional(),
+    progress: z.number().min(0).max(1).nullable(),
+    failure: z.object({ code: z.string(), message: z.string() }).nullable(),
+    agent_id: z.string().nullable(),
+  })
+  .meta({ id: 'AttributionResult' });
+
+const MEMBERS = Object.keys(attributionResult.shape);
+
+/** An analysis with its members in the contract's order. */
+export function presentAttribution(shaped: Json): Json {
+  return Object.fromEntries(MEMBERS.filter((name) => shaped[name] !== undefined).map((name) => [name, shaped[name]]));
+}
+
+/** A completed analysis for the documentation. */
+export const exampleAttribution: Json = {
+  id: 'attr_01JQ2m6Yw3TfK8sVbNcXrE',
+  status: 'completed',
+  model: 'causal',
+  data_source_id: 'ds_01JQ2kZr5uHn4GdPaLxWqB',
+  date_range: ['2026-01-01', '2026-01-31'],
+  channel_impact: [
+    {
+      channel: 'meta_ads', causal_lift: 0.3717, roi: 2.41, spend: 12_000, attributed_revenue: 40_920.11, confidence: 0.91,
+      confidence_interval: { lower: 36_100.5, upper: 45_890.2, level: 0.95 }, lastclick_revenue: 28_800, delta_r: 12_120.11,
+      incremental_revenue: 40_920.11, conversions: 512.4, share: 0.271, roas: 3.41, rank: 1, is_baseline: false,
+    },
+  ],
+  methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift',
+  confidence: 0.88,
+  created_at: '2026-02-01T09:29:58.120Z',
+  trust: exampleTrust(1),
+  completed_at: '2026-02-01T09:30:00.000Z',
+  granularity: 'daily',
+  channels: null,
+  currency: 'USD',
+  environment: 'live',
+  revision: 1,
+  conversions: 1890,
+  revenue: 151_004.25,
+  baseline_revenue: 33_854.55,
+  unattributed_revenue: 5210.4,
+  lookback_window_days: 30,
+  conversion_event: 'purchase',
+  confidence_level: 0.95,
+  revenue_lastclick_cents: 9_842_000,
+  revenue_causal_cents: 11_714_970,
+  delta_r_cents: 1_872_970,
+  delta_r_net_cents: 1_872_970,
+  platform_fee_cents: 93_649,
+  time_series: [{ period_start: '2026-01-01', channels: { meta_ads: 1320.4 } }],
+  model_breakdown: { markov: { meta_ads: 0.27 }, shapley: { meta_ads: 0.26 } },
+  comparison: { last_click: { meta_ads: 28_800 }, first_click: { meta_ads: 35_100 }, linear: { meta_ads: 31_420.5 }, time_decay: { meta_ads: 30_910.25 }, position_based: { meta_ads: 32_050 } },
+  diagnostics: {
+    journeys: 48_211, converting_journeys: 1890, touches: 120_044, converged: true, iterations: 41, elapsed_ms: 812,
+    seed: '6f1c2a', run_digest: 'sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12', warnings: [], models: { markov: { order: 2 } },
+  },
+  progress: 1,
+  failure: null,
+  agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
+};

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { PROBLEM_TYPES, type ProblemType } from '../../schema/problems.ts';
+
+const problemType = z.enum(Object.keys(PROBLEM_TYPES) as [ProblemType, ...ProblemType[]]);
+
+const detail = z.object({
+  param: z.string().meta({ description: 'JSON Pointer into the body, or query:name, header:Name' }),
+  code: z.string(),
+  message: z.string(),
+});
+
+const additional = {
+  code: z.string().optional().meta({ description: 'What exactly is wrong, for programs' }),
+  param: z.string().optional().meta({ description: 'Where: JSON Pointer into the body, or query:name, header:Name' }),
+  errors: z.array(detail).optional().meta({ description: 'Every rejected member' }),
+  retry_after: z.int().min(1).optional().meta({ description: 'Seconds to wait, as in Retry-After' }),
+};
+
+/** The contract's Error structure (interface §2) with its additive members (decisions §0.9). */
+export const errorBody = z
+  .object({ error: z.object({ type: problemType, message: z.string(), request_id: z.string(), doc_url: z.url(), ...additional }) })
+  .meta({ id: 'Error', description: 'What every answer outside 2xx carries.' });
+
+/** The same error as RFC 9457 problem details, sent where `application/problem+json` is preferred. */
+export const problemBody = z
+  .object({ type: z.url(), title: z.string(), status: z.int(), detail: z.string(), instance: z.string(), ...additional })
+  .meta({ id: 'Problem', description: 'The Error as RFC 9457 problem details.' });

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { trustEnvelope } from './trust-envelope.ts';
+
+export type CheckStatus = 'ok' | 'degraded' | 'down';
+
+/** How one thing is that requests need. */
+export interface HealthCheck {
+  readonly status: CheckStatus;
+  readonly latencyMs?: number;
+  readonly threads?: number;
+  readonly queueDepth?: number;
+}
+
+/** What the port behind GET /health reports. Names of checks are snake_case: database, queue, compute_pool, gateway. */
+export interface HealthReport {
+  readonly status: CheckStatus;
+  /** Of the software. */
+  readonly version: string;
+  readonly environment: 'live' | 'sandbox';
+  readonly uptimeSeconds: number;
+  readonly checks: Readonly<Record<string, HealthCheck>>;
+}
+
+const check = z.object({
+  status: z.enum(['ok', 'degraded', 'down']),
+  latency_ms: z.number().optional(),
+  threads: z.int().optional(),
+  queue_depth: z.int().optional(),
+});
+
+export const healthReport = z
+  .object({
+    status: z.enum(['ok', 'degraded']),
+    version: z.string(),
+    api_version: z.iso.date(),
+    environment: z.enum(['live', 'sandbox']),
+    time: z.iso.datetime(),
+    uptime_seconds: z.number(),
+    checks: z.record(z.string(), check),
+    trust: trustEnvelope,
+  })
+  .meta({ id: 'Health' });

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { Json } from '../operation.ts';
+
+/** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
+const MAX_REACH = 100_000;
+
+export const meta = z
+  .object({ page: z.int().min(1), per_page: z.int().min(1), total: z.int().min(0), total_pages: z.int().min(0) })
+  .meta({ id: 'Meta', description: 'Where this page stands in the list.' });
+
+/** A whole number in a query string, shown as an integer in the documentation. */
+function queryInteger(least: number, most: number, fallback: number, description: string) {
+  const expected = `must be a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, expected)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, expected)
+    .default(fallback)
+    .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });
+}
+
+/** `page` and `per_page`, for rows to add their filters to. */
+export const pageParameters = {
+  page: queryInteger(1, MAX_REACH, 1, 'Page, counted from 1. page × per_page must not pass 100 000.'),
+  per_page: queryInteger(1, 100, 20, 'Entries per page.'),
+};
+
+export interface PageRequest {
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** Refines a query schema that has `page` and `per_page`. */
+export function withinReach<Query extends z.ZodObject>(query: Query): Query {
+  return query.refine((value) => Number(value['page']) * Number(value['per_page']) <= MAX_REACH, { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+}
+
+export const pageQuery = withinReach(z.object(pageParameters));
+
+export function graphPage(request: PageRequest): { first: number; offset: number } {
+  return { first: request.per_page, offset: (request.page - 1) * request.per_page };
+}
+
+/** The `meta` member of a list of `total` entries. */
+export function presentMeta(request: PageRequest, total: number): Json {
+  return { page: request.page, per_page: request.per_page, total, total_pages: Math.ceil(total / request.per_page) };
+}

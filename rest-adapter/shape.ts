@@ -1,0 +1,125 @@
+import { getNamedType, isCompositeType, isEnumType, isListType, isNonNullType, Kind, type DocumentNode, type FragmentDefinitionNode, type GraphQLOutputType, type GraphQLSchema, type GraphQLObjectType, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { Json } from './operation.ts';
+import { roundHalfUp } from './rounding.ts';
+
+type Shaper = (value: unknown) => unknown;
+
+/** Decimals of money in major units, of everything else that is a fraction, and of the trust score. */
+const MONEY_DIGITS = 2;
+const RATIO_DIGITS = 4;
+
+/** Fields in major units of a currency; other floats are ratios or counts. */
+const MONEY_FIELDS: ReadonlySet<string> = new Set([
+  'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
+  'spend', 'revenue', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
+]);
+const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);
+/** JSON maps of ratios; JSON that is not listed here or above passes as it is. */
+const RATIO_MAPS: ReadonlySet<string> = new Set(['modelBreakdown']);
+
+/**
+ * Turns GraphQL data into REST: snake_case members, lower-case enums, RFC 3339 timestamps, rounding at this edge only.
+ * The document's selection and the schema's types say what each value is; the keys of JSON maps (channel names)
+ * pass untouched. Shapers are compiled once per document.
+ */
+export class RestShape {
+  readonly #schema: GraphQLSchema;
+  readonly #shapers = new WeakMap<DocumentNode, Shaper>();
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+  }
+
+  shape(document: DocumentNode, data: Readonly<Record<string, unknown>>): Json {
+    let shaper = this.#shapers.get(document);
+    if (shaper === undefined) {
+      shaper = this.#compile(document);
+      this.#shapers.set(document, shaper);
+    }
+    return shaper(data) as Json;
+  }
+
+  #compile(document: DocumentNode): Shaper {
+    const operation = document.definitions.find((definition): definition is OperationDefinitionNode => definition.kind === Kind.OPERATION_DEFINITION);
+    const root = operation === undefined ? undefined : this.#schema.getRootType(operation.operation);
+    if (operation === undefined || root === undefined || root === null) throw new Error('the document has no operation that the schema knows');
+    const fragments = new Map(document.definitions.filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION).map((fragment) => [fragment.name.value, fragment]));
+    return this.#objectShaper(root, [operation.selectionSet], fragments);
+  }
+
+  #objectShaper(type: GraphQLObjectType, selections: readonly SelectionSetNode[], fragments: ReadonlyMap<string, FragmentDefinitionNode>): Shaper {
+    const members = new Map<string, { name: string; type: GraphQLOutputType; parent: string; field: string; selections: SelectionSetNode[] }>();
+    const collect = (selection: SelectionSetNode, parent: GraphQLObjectType): void => {
+      for (const node of selection.selections) {
+        if (node.kind === Kind.FIELD) {
+          const field = node.name.value;
+          const definition = parent.getFields()[field];
+          if (definition === undefined) continue;
+          const key = node.alias?.value ?? field;
+          const member = members.get(key) ?? { name: snakeCase(key), type: definition.type, parent: parent.name, field, selections: [] };
+          if (node.selectionSet !== undefined) member.selections.push(node.selectionSet);
+          members.set(key, member);
+        } else {
+          const fragment = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node;
+          if (fragment === undefined) continue;
+          const condition = fragment.typeCondition === undefined ? parent : this.#schema.getType(fragment.typeCondition.name.value);
+          collect(fragment.selectionSet, condition as GraphQLObjectType);
+        }
+      }
+    };
+    for (const selection of selections) collect(selection, type);
+
+    const shapers = [...members].map(([key, member]) => ({ key, name: member.name, shape: this.#valueShaper(member.type, member.parent, member.field, member.selections, fragments) }));
+    return (value) => {
+      const source = value as Record<string, unknown>;
+      const shaped: Json = {};
+      for (const { key, name, shape } of shapers) {
+        const member = source[key];
+        // A member that an @include left out stays out.
+        if (member !== undefined) shaped[name] = member === null ? null : shape(member);
+      }
+      return shaped;
+    };
+  }
+
+  #valueShaper(type: GraphQLOutputType, parent: string, field: string, selections: SelectionSetNode[], fragments: ReadonlyMap<string, FragmentDefinitionNode>): Shaper {
+    if (isNonNullType(type)) return this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
+    if (isListType(type)) {
+      const item = this.#valueShaper(type.ofType as GraphQLOutputType, parent, field, selections, fragments);
+      return (value) => (value as readonly unknown[]).map((element) => (element === null ? null : item(element)));
+    }
+    const named = getNamedType(type);
+    if (isCompositeType(named)) return this.#objectShaper(named as GraphQLObjectType, selections, fragments);
+    if (isEnumType(named)) return (value) => String(value).toLowerCase();
+    return scalarShaper(named.name, parent, field);
+  }
+}
+
+function scalarShaper(scalar: string, parent: string, field: string): Shaper {
+  const isMoney = MONEY_FIELDS.has(field) || MONEY_FIELDS.has(`${parent}.${field}`);
+  const digits = isMoney || TWO_DIGIT_FIELDS.has(field) ? MONEY_DIGITS : RATIO_DIGITS;
+  switch (scalar) {
+    case 'Float':
+      return (value) => roundHalfUp(Number(value), digits);
+    case 'JSON':
+      return isMoney || RATIO_MAPS.has(field) ? (value) => roundAll(value, digits) : (value) => value;
+    case 'DateTime':
+      return (value) => new Date(value as string | Date).toISOString();
+    case 'Date':
+      return (value) => (value instanceof Date ? value.toISOString().slice(0, 10) : value);
+    default:
+      return (value) => value;
+  }
+}
+
+function roundAll(value: unknown, digits: number): unknown {
+  if (typeof value === 'number') return roundHalfUp(value, digits);
+  if (Array.isArray(value)) return value.map((item) => roundAll(item, digits));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundAll(item, digits)]));
+}
+
+/** `totalDeltaRCents` → `total_delta_r_cents`. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}

@@ -1,0 +1,15 @@
+import type { Step } from '../call.ts';
+import { execute } from '../graph.ts';
+
+/** Says the operation's document to the graph and shapes the answer. */
+export const executeDocument: Step = {
+  name: 'execute-document',
+  problems: [],
+  async run(call) {
+    const { operation, request, door } = call;
+    const data = await execute(call, operation.document!, operation.variables(request));
+    const body = operation.present(data, request, door.config.publicBaseUrl);
+    const location = body === null ? undefined : operation.location?.(body, request);
+    call.answer = { status: operation.success.status, body, headers: location === undefined ? {} : { Location: `${door.config.publicBaseUrl}${location}` } };
+  },
+};

@@ -1,0 +1,85 @@
+import { ProblemError } from '../../schema/problems.ts';
+import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { bodyStream, readWholeBody, type BodyLimits } from '../body-stream.ts';
+import type { Call, RecordUpload, Step } from '../call.ts';
+import { isUtf8, parseMediaType } from '../media-type.ts';
+import { firstFile } from '../multipart.ts';
+import type { Json } from '../operation.ts';
+import { parseJson } from '../parse-json.ts';
+import { presentTrust } from '../representations/trust-envelope.ts';
+import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
+import { jsonPointer, parse, problem } from './validate-request.ts';
+
+const JSON_LIMIT_BYTES = 1024 ** 2;
+const DEFAULT_TIMEOUT_MS = 15_000;
+
+/** Streams the body of an upload into the ingest port; only rows sent as JSON are read and checked here. */
+export const ingestUpload: Step = {
+  name: 'ingest-upload',
+  problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'validation_error'],
+  async run(call) {
+    const { operation, request, door } = call;
+    const { id } = request.path as { readonly id: string };
+    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload));
+    const body: Json = {
+      ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
+      kind: outcome.kind,
+      accepted: outcome.accepted,
+      rejected: outcome.rejected,
+      errors: outcome.errors.map(({ line, column, code, message }) => ({ line, column, code, message })),
+      trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), call.apiVersion)),
+    };
+    const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${door.config.publicBaseUrl}${operation.location!(body, request)}` } : {};
+    call.answer = { status: operation.success.status, body, headers };
+  },
+};
+
+/** Finds the rows in the request, whichever way they were sent, and hands them on. */
+async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
+  const { http, door } = call;
+  const idleTimeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const limits: BodyLimits = { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs };
+  const sent = parseMediaType(http.get('Content-Type'));
+  const contentEncoding = uploadEncoding(http.get('Content-Encoding'));
+
+  if (sent.essence === 'application/json') {
+    if (contentEncoding !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
+    const bytes = await readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, limits.maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, bytes) });
+  }
+  if (sent.essence === 'multipart/form-data') {
+    if (contentEncoding !== 'identity') throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', { param: 'header:Content-Encoding' });
+    return firstFile(http.req.headers, bodyStream(http.req, limits), (file) =>
+      ingest({ mediaType: uploadMediaType(file.mediaType, file.fileName), contentEncoding: file.contentEncoding, fileName: file.fileName, body: file.body }),
+    );
+  }
+  const mediaType = uploadMediaType(sent.essence, '');
+  // A port may wrap what it caught from the stream; the limit that was hit is what the client must hear.
+  const guarded = remembering(bodyStream(http.req, limits));
+  try {
+    return await ingest({ mediaType, contentEncoding, body: guarded.body });
+  } catch (error) {
+    throw guarded.failure() ?? error;
+  }
+}
+
+function remembering(source: AsyncIterable<Buffer>): { readonly body: AsyncIterable<Uint8Array>; failure(): ProblemError | undefined } {
+  let failure: ProblemError | undefined;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* source;
+    } catch (error) {
+      if (error instanceof ProblemError) failure = error;
+      throw error;
+    }
+  }
+  return { body: body(), failure: () => failure };
+}
+
+/** The rows as one JSON array: the bytes as they came, or the `records` member written anew. */
+async function* jsonRows(call: Call, bytes: Buffer): AsyncGenerator<Uint8Array> {
+  const value = parseJson(bytes);
+  const { errors } = parse(call.operation.bodySchema, value, jsonPointer);
+  if (errors.length > 0) throw problem('validation_error', errors);
+  yield Array.isArray(value) ? bytes : Buffer.from(JSON.stringify((value as Json)['records']));
+}

@@ -1,0 +1,27 @@
+import { ProblemError } from '../../schema/problems.ts';
+import { hasBody, readWholeBody } from '../body-stream.ts';
+import type { Step } from '../call.ts';
+import { isUtf8, parseMediaType } from '../media-type.ts';
+import { parseJson } from '../parse-json.ts';
+
+const DEFAULT_LIMIT_BYTES = 1024 ** 2;
+const DEFAULT_TIMEOUT_MS = 15_000;
+
+/** Reads and parses the JSON body. */
+export const readBody: Step = {
+  name: 'read-body',
+  problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+  async run(call, next) {
+    const { http, operation, door } = call;
+    if (hasBody(http.req)) {
+      const mediaType = parseMediaType(http.get('Content-Type'));
+      if (mediaType.essence !== 'application/json' || !isUtf8(mediaType)) throw new ProblemError('unsupported_media_type', 'Send the body as Content-Type: application/json in UTF-8.', { param: 'header:Content-Type' });
+      if (!['', 'identity'].includes(http.get('Content-Encoding').toLowerCase())) throw new ProblemError('unsupported_media_type', 'This operation takes its body uncompressed.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
+      const timeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const bytes = await readWholeBody(http.req, { maxBytes: operation.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs });
+      if (bytes.length > 0) call.body = parseJson(bytes);
+    }
+    if (call.body === undefined && operation.bodySchema !== undefined) throw new ProblemError('invalid_request', 'This operation needs a JSON body.', { code: 'missing_body' });
+    await next();
+  },
+};

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Answer, Call, Step } from '../call.ts';
+import { metaOf, pageLinks, rootUrl } from '../links.ts';
+import type { Json } from '../operation.ts';
+import { withTrustVersion } from '../representations/trust-envelope.ts';
+import { deprecationHeaders } from '../versions.ts';
+
+/** Writes the answer that the later steps left, with the headers that every answer carries. */
+export const respond: Step = {
+  name: 'respond',
+  problems: [],
+  async run(call, next) {
+    await next();
+    const { http, answer } = call;
+    if (answer === null) throw new Error(`no step answered ${http.method} ${http.path}`);
+    const { body } = answer;
+    const json = body === null || body instanceof Readable ? null : withTrustVersion(body, call.apiVersion);
+    http.set({ ...commonHeaders(call, json), ...answer.headers });
+    const links = linksOf(call, answer, json);
+    if (links !== '') http.set('Link', links);
+    http.status = answer.status;
+    if (body instanceof Readable) {
+      // Proxies that buffer would hold events back.
+      http.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
+      http.body = body;
+    } else if (json === null) {
+      http.body = null;
+      http.status = answer.status;
+    } else {
+      writeJson(call, answer, json);
+    }
+  },
+};
+
+function writeJson(call: Call, answer: Answer, json: Json): void {
+  const { http } = call;
+  if (call.route.operation?.isResource === true && answer.status === 200) {
+    const tag = entityTag(json);
+    http.set('ETag', tag);
+    if (matches(http.get('If-None-Match'), tag)) {
+      http.status = 304;
+      http.body = null;
+      http.status = 304;
+      return;
+    }
+  }
+  http.type = answer.mediaType ?? 'application/json';
+  http.body = JSON.stringify(json);
+}
+
+function commonHeaders(call: Call, json: Json | null): Record<string, string> {
+  const trust = json?.['trust'] as { readonly hrei_score: number; readonly risk_level: string } | undefined;
+  return {
+    'Cache-Control': 'no-store',
+    'SVC-API-Version': call.apiVersion,
+    // An answer without an envelope repeats what is on record.
+    'SVC-HREI-Score': (trust?.hrei_score ?? 0).toFixed(2),
+    'SVC-HREI-Risk': trust?.risk_level ?? 'minimal',
+    ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept, Authorization, SVC-API-Version',
+    ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
+  };
+}
+
+function linksOf(call: Call, answer: Answer, json: Json | null): string {
+  const { http, door } = call;
+  const meta = json === null ? undefined : metaOf(json);
+  const url = `${door.config.publicBaseUrl}${http.path.replace(/^\/v1/, '')}`;
+  const pages = meta === undefined ? '' : pageLinks(url, new URLSearchParams(http.querystring), meta);
+  return [deprecationHeaders(call.apiVersion, rootUrl(door.config.publicBaseUrl))['Link'], answer.headers['Link'], pages].filter(Boolean).join(', ');
+}
+
+/** Weak, since the moment at which the trust envelope was evaluated is left out: it changes with every answer. */
+function entityTag(json: Json): string {
+  const content = JSON.stringify(json, (name, value: unknown) => (name === 'evaluated_at' ? undefined : value));
+  return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
+}
+
+/** Weak comparison (RFC 9110 §13.1.2). */
+function matches(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((candidate) => opaque(candidate) === opaque(tag));
+}
+
+function opaque(tag: string): string {
+  return tag.trim().replace(/^W\//, '');
+}

@@ -1,0 +1,70 @@
+import type { Call, Step } from '../call.ts';
+import { execute } from '../graph.ts';
+import { interruptible } from '../interruptible.ts';
+import { isFinished, isLast, readJob, watchJob } from '../job-progress.ts';
+import type { Job, Json } from '../operation.ts';
+import { waitPreference } from '../preferences.ts';
+import { openEventStream } from '../sse.ts';
+import { DEFAULT_HEARTBEAT_MS } from './stream-progress.ts';
+
+/** What a client that got an unfinished resource should wait before it looks again. */
+const POLL_AFTER_S = 2;
+
+/** Starts a job and answers with its events, or with its resource once it is finished or the wait is over. */
+export const runJob: Step = {
+  name: 'run-job',
+  problems: [],
+  async run(call) {
+    const { operation, request, door } = call;
+    const job = operation.job!;
+    const { input, ...sections } = operation.variables(request);
+    const data = await execute(call, operation.document!, { input, ...sections });
+    const started = operation.present(data, request, door.config.publicBaseUrl)!;
+    const id = String(started['id']);
+
+    if ((request.query as { stream?: boolean }).stream === true) {
+      const events = watchJob(call, job, id, { ...sections, after: 0 });
+      call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, logger: call.logger }), headers: {} };
+      return;
+    }
+    const { waitS, applied } = waitPreference((request.headers as { prefer?: string }).prefer);
+    const resource = waitS === 0 || isFinished(started) ? started : await waitForEnd(call, job, id, sections, waitS);
+    call.answer = {
+      status: operation.success.status,
+      body: resource,
+      headers: {
+        ...(applied === null ? {} : { 'Preference-Applied': applied }),
+        ...(isFinished(resource) ? {} : { Location: `${door.config.publicBaseUrl}${job.resourcePath(id)}`, 'Retry-After': String(POLL_AFTER_S) }),
+      },
+    };
+  },
+};
+
+/**
+ * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's or the server's end.
+ * The history is read from its start, so that nothing is missed between the start of the job and the subscription.
+ */
+async function waitForEnd(call: Call, job: Job, id: string, sections: Json, waitS: number): Promise<Json> {
+  const { door, http } = call;
+  const over = new AbortController();
+  const giveUp = (): void => over.abort();
+  const timer = setTimeout(giveUp, waitS * 1000);
+  http.res.once('close', giveUp);
+  door.closing.addEventListener('abort', giveUp, { once: true });
+  if (door.closing.aborted) giveUp();
+  try {
+    const events = watchJob(call, job, id, { ...sections, after: 0 });
+    for await (const event of interruptible(events, over.signal, (error) => call.logger.warn({ err: error }, 'could not end a subscription'))) {
+      if (event.event === 'result') return event.data as Json;
+      if (isLast(event)) break;
+    }
+  } catch (error) {
+    // The job runs on without its watcher, and the resource tells where it is.
+    call.logger.warn({ err: error }, 'lost sight of a job while waiting for it');
+  } finally {
+    clearTimeout(timer);
+    http.res.off('close', giveUp);
+    door.closing.removeEventListener('abort', giveUp);
+  }
+  return readJob(call, job, id, sections);
+}

@@ -1,0 +1,55 @@
+import type { Call, Step } from '../call.ts';
+import { interruptible } from '../interruptible.ts';
+import { isFinished, lastEvent, readJob, watchJob } from '../job-progress.ts';
+import { openEventStream, type ServerSentEvent } from '../sse.ts';
+
+export const DEFAULT_HEARTBEAT_MS = 15_000;
+
+/** A finished job's history is replayed at once; silence for this long means that nothing is left of it. */
+const REPLAY_SILENCE_MS = 1000;
+
+/**
+ * Streams a job's events from behind the one that the client saw last. Once a finished job has nothing left to
+ * tell, the answer is 204, upon which EventSource stops reconnecting (WHATWG HTML §9.2).
+ */
+export const streamProgress: Step = {
+  name: 'stream-progress',
+  problems: [],
+  async run(call) {
+    const { operation, request, door } = call;
+    const job = operation.job!;
+    const { id, after, ...sections } = operation.variables(request);
+    const resource = await readJob(call, job, String(id), sections);
+    let events: AsyncIterator<ServerSentEvent> = watchJob(call, job, String(id), { ...sections, after });
+    if (isFinished(resource)) {
+      const history = await replay(call, events);
+      if (history.length === 0 && Number(after) > 0) {
+        call.answer = { status: 204, body: null, headers: {} };
+        return;
+      }
+      // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
+      events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
+    }
+    call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, logger: call.logger }), headers: {} };
+  },
+};
+
+/** All that a finished job has left to tell. */
+async function replay(call: Call, events: AsyncIterator<ServerSentEvent>): Promise<ServerSentEvent[]> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), REPLAY_SILENCE_MS);
+  const history: ServerSentEvent[] = [];
+  try {
+    for await (const event of interruptible(events, silence.signal, (error) => call.logger.warn({ err: error }, 'could not end a subscription'))) {
+      history.push(event);
+      timer.refresh();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return history;
+}
+
+async function* iterate(events: readonly ServerSentEvent[]): AsyncGenerator<ServerSentEvent> {
+  yield* events;
+}

@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
+import type { Step } from '../call.ts';
+import type { Json } from '../operation.ts';
+
+/** Checks path, query, headers and body against the row's schemas and lists everything that does not fit. */
+export const validateRequest: Step = {
+  name: 'validate-request',
+  problems: ['validation_error', 'invalid_request'],
+  async run(call, next) {
+    const { operation, http, route } = call;
+    const headers = parse(operation.headerSchema, http.headers, (path) => `header:${headerName(path)}`);
+    // A header that cannot be read is a malformed request, not one that fails a schema.
+    if (headers.errors.length > 0) throw problem('invalid_request', headers.errors);
+    const path = parse(operation.pathSchema, route.operation === null ? {} : route.path, (path) => `path:${path.join('.')}`);
+    const query = parse(operation.querySchema, queryOf(http.querystring), (path) => `query:${String(path[0] ?? '')}`);
+    // The body of an upload is a stream; its step checks it on the way through.
+    const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
+    const errors = [...path.errors, ...query.errors, ...body.errors];
+    if (errors.length > 0) throw problem('validation_error', errors);
+    call.request = { path: (path.value ?? {}) as Json, query: (query.value ?? {}) as Json, headers: (headers.value ?? {}) as Json, body: body.value };
+    await next();
+  },
+};
+
+type NamePath = (path: readonly PropertyKey[]) => string;
+
+/** Parses `input`; without a schema nothing is asked and nothing is passed on. */
+export function parse(schema: z.ZodType | undefined, input: unknown, name: NamePath): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
+  if (schema === undefined) return { value: undefined, errors: [] };
+  const parsed = schema.safeParse(input);
+  return parsed.success ? { value: parsed.data, errors: [] } : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
+}
+
+/** RFC 6901. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
+  const param = name(issue.path);
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: name([...issue.path, key]), code: 'unknown_member', message: 'is not a member that is known here' }));
+  // Zod reports a missing member as one of the wrong type.
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ param, code: 'required', message: 'is required' }];
+  const code = issue.code === 'custom' ? String((issue.params as { code?: string } | undefined)?.code ?? 'invalid_value') : issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
+  return [{ param, code, message: issue.message }];
+}
+
+/** The problem that lists all errors and leads with the first. */
+export function problem(type: 'validation_error' | 'invalid_request', errors: readonly ProblemDetail[]): ProblemError {
+  const first = errors[0]!;
+  const subject = first.param.replace(/^[a-z]+:/, '').replace(/^\//, '').replaceAll('/', '.') || 'body';
+  return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors });
+}
+
+function headerName(path: readonly PropertyKey[]): string {
+  return String(path[0]).replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/** A parameter that is repeated becomes an array, which only list parameters accept. */
+function queryOf(querystring: string): Record<string, string | string[]> {
+  const parameters = new URLSearchParams(querystring);
+  return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name).length === 1 ? parameters.get(name)! : parameters.getAll(name)]));
+}

@@ -1,0 +1,38 @@
+import { ProblemError } from '../schema/problems.ts';
+import type { RecordUpload } from './call.ts';
+
+const MEDIA_TYPES: Readonly<Record<string, RecordUpload['mediaType']>> = {
+  'text/csv': 'text/csv',
+  'text/tab-separated-values': 'text/csv',
+  'application/x-ndjson': 'application/x-ndjson',
+  'application/ndjson': 'application/x-ndjson',
+  'application/jsonl': 'application/x-ndjson',
+  'application/vnd.apache.parquet': 'application/vnd.apache.parquet',
+};
+
+const EXTENSIONS: Readonly<Record<string, RecordUpload['mediaType']>> = {
+  csv: 'text/csv',
+  tsv: 'text/csv',
+  txt: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  jsonl: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+/** What a file is, by its media type or else by its name: browsers send whatever the system makes of an extension. */
+export function uploadMediaType(essence: string, fileName: string): RecordUpload['mediaType'] {
+  const extension = fileName.toLowerCase().replace(/\.gz$/, '').split('.').at(-1) ?? '';
+  const known = MEDIA_TYPES[essence] ?? EXTENSIONS[extension];
+  if (known === undefined) {
+    throw new ProblemError('unsupported_media_type', 'Send text/csv, application/x-ndjson, application/vnd.apache.parquet, application/json or multipart/form-data.', { param: 'header:Content-Type' });
+  }
+  return known;
+}
+
+/** The compression of a body that is sent as a file. */
+export function uploadEncoding(header: string): RecordUpload['contentEncoding'] {
+  const encoding = header.trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') return 'identity';
+  if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip';
+  throw new ProblemError('unsupported_media_type', 'Content-Encoding may be gzip or identity.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
+}

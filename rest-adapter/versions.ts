@@ -1,0 +1,34 @@
+/** The dated versions that the service answers in, newest first (interface §9, decisions §0.13). */
+export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+
+export const CURRENT_VERSION: ApiVersion = API_VERSIONS[0];
+
+/** When a version became deprecated and when support ends, twelve months later. */
+export interface Deprecation {
+  readonly deprecatedAt: Date;
+  readonly sunsetAt: Date;
+}
+
+const DEPRECATIONS: Readonly<Partial<Record<ApiVersion, Deprecation>>> = {
+  '2025-08-01': { deprecatedAt: new Date('2026-02-01T00:00:00Z'), sunsetAt: new Date('2027-02-01T00:00:00Z') },
+};
+
+export function isApiVersion(text: string): text is ApiVersion {
+  return (API_VERSIONS as readonly string[]).includes(text);
+}
+
+export function deprecationOf(version: string): Deprecation | undefined {
+  return isApiVersion(version) ? DEPRECATIONS[version] : undefined;
+}
+
+/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` of a deprecated version; empty for the others. */
+export function deprecationHeaders(version: string, docsRoot: string): Record<string, string> {
+  const deprecation = deprecationOf(version);
+  if (deprecation === undefined) return {};
+  return {
+    Deprecation: `@${deprecation.deprecatedAt.getTime() / 1000}`,
+    Sunset: deprecation.sunsetAt.toUTCString(),
+    Link: `<${docsRoot}/docs/versions>; rel="deprecation"`,
+  };
+}

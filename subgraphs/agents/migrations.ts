@@ -1,0 +1,34 @@
+import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
+
+/** Owner `agents`: the registry of AI agents, one per account. */
+export const agentsOwner: MigrationOwner = {
+  schema: 'agents',
+  migrations: [
+    {
+      name: '001-registry',
+      up: [
+        `create table agents.agents (
+           id uuid primary key,
+           account_id uuid not null unique,
+           name text not null,
+           operator_id text,
+           operator_email text,
+           capabilities text[] not null,
+           referral_code text not null unique,
+           referred_by uuid,
+           callback_url text,
+           tier text not null default 'discovery',
+           trust_score double precision not null default 0.5 check (trust_score between 0 and 1),
+           status text not null default 'active',
+           created_at timestamptz not null default now()
+         )`,
+        ...tenantTable('agents.agents'),
+        `create policy referrals on agents.agents for select to current_user using (true)`,
+        `create function agents.find_referrer(code text) returns uuid
+           language sql stable security definer set search_path = agents, pg_temp
+           as $$ select id from agents.agents where referral_code = code and status = 'active' $$`,
+      ],
+    },
+  ],
+};

@@ -1,0 +1,57 @@
+import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import type { KeyStore } from '../../../platform/auth/key-store.ts';
+import { SCOPES, type RequestContext } from '../../../platform/auth/principal.ts';
+import { uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { Agent } from './agent.ts';
+import { AgentType, presentAgent, RegisterAgentInput, RegisterAgentPayload } from './agent-type.ts';
+import { registerAgent } from './register-agent.ts';
+
+export interface RegistryServices {
+  readonly database: Database;
+  readonly keys: KeyStore;
+  readonly clock: () => Date;
+}
+
+@Resolver(() => AgentType)
+export class AgentResolver {
+  readonly #services: RegistryServices;
+
+  constructor(services: RegistryServices) {
+    this.#services = services;
+  }
+
+  @Query(() => AgentType, { description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  async me(@Ctx() context: RequestContext): Promise<AgentType> {
+    const principal = assertAction(context.principal, 'agent:readSelf');
+    const agent = principal.agentId === null ? null : await this.#find(principal.accountId, principal.agentId);
+    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
+    return presentAgent(agent, true, this.#trust(context));
+  }
+
+  @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
+  async registerAgent(@Ctx() context: RequestContext, @Arg('input', () => RegisterAgentInput) input: RegisterAgentInput): Promise<RegisterAgentPayload> {
+    const { agent, apiKey } = await registerAgent(this.#services.database, this.#services.keys, input, this.#services.clock());
+    const trust = this.#trust(context);
+    return { agent: presentAgent(agent, true, trust), apiKey, scopes: [...SCOPES], trust };
+  }
+
+  /** Entity resolver: the agent behind a reference of another subgraph; null where the tenant cannot see it. */
+  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AgentType | null> {
+    const principal = assertAction(context.principal, 'agent:read');
+    const uuid = uuidFromPublicId('agent', String(reference['id']));
+    const agent = uuid === undefined ? null : await this.#find(principal.accountId, uuid);
+    return agent === null ? null : presentAgent(agent, agent.id === principal.agentId, this.#trust(context));
+  }
+
+  #find(accountId: string, id: string): Promise<Agent | null> {
+    return this.#services.database.asTenant(accountId, (em) => em.findOne(Agent, { id: id as Uuid }));
+  }
+
+  #trust(context: RequestContext) {
+    return recordEnvelope(1, this.#services.clock(), context.apiVersion);
+  }
+}

@@ -1,0 +1,123 @@
+import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
+import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
+import { publicId } from '../../../platform/identifiers.ts';
+import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
+import { CAPABILITIES, TIERS, type Agent, type Capability, type Tier } from './agent.ts';
+
+export const CapabilityEnum = Object.fromEntries(CAPABILITIES.map((value) => [value.toUpperCase(), value])) as Record<string, Capability>;
+registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
+
+export const TierEnum = Object.fromEntries(TIERS.map((value) => [value.toUpperCase(), value])) as Record<string, Tier>;
+registerEnumType(TierEnum, { name: 'AgentTier', description: 'Standing in the referral program, by number of active referrals.' });
+
+export const AgentStatusEnum = { ACTIVE: 'active', SUSPENDED: 'suspended', CLOSED: 'closed' } as const;
+registerEnumType(AgentStatusEnum, { name: 'AgentStatus', description: 'Whether the agent may act.' });
+
+@ObjectType('RateLimits', { description: 'How often an agent may call.' })
+export class RateLimitsType {
+  @Field(() => Int, { description: 'Requests per minute.' })
+  requestsPerMinute!: number;
+
+  @Field(() => Int, { nullable: true, description: 'Requests per UTC day; null means unlimited.' })
+  dailyLimit!: number | null;
+}
+
+/** What the GraphQL type Agent is made from: the stored agent, and whether the caller is that agent. */
+@Directive('@key(fields: "id")')
+@ObjectType('Agent', { description: 'An AI agent in the registry. Members that concern the agent alone are null for others.' })
+export class AgentType {
+  @Field(() => ID, { description: 'Public id, agent_ and 22 characters.' })
+  id!: string;
+
+  @Field(() => ID, { nullable: true, description: 'The UUID behind the public id.' })
+  agentUuid!: string | null;
+
+  @Field(() => String, { description: '3 to 64 letters, digits or hyphens; not necessarily unique.' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'Operator identifier given at registration.' })
+  operatorId!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Operator e-mail given at registration.' })
+  operatorEmail!: string | null;
+
+  @Field(() => [CapabilityEnum], { description: 'What the agent says it does.' })
+  capabilities!: Capability[];
+
+  @Field(() => String, { nullable: true, description: 'Code that other agents register with to be referred by this one.' })
+  referralCode!: string | null;
+
+  @Field(() => TierEnum, { description: 'Standing in the referral program.' })
+  tier!: Tier;
+
+  @Field(() => Float, { description: 'Between 0 and 1; starts at 0.5.' })
+  trustScore!: number;
+
+  @Field(() => RateLimitsType, { nullable: true, description: 'What the tier allows.' })
+  rateLimits!: RateLimitsType | null;
+
+  @Field(() => AgentStatusEnum, { description: 'Whether the agent may act.' })
+  status!: 'active' | 'suspended' | 'closed';
+
+  @Field(() => DateTimeScalar, { description: 'When the agent registered.' })
+  createdAt!: Date;
+
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of this record.' })
+  trust!: TrustEnvelope;
+}
+
+@ObjectType('RegisterAgentPayload', { description: 'A new agent and its first key.' })
+export class RegisterAgentPayload {
+  @Field(() => AgentType)
+  agent!: AgentType;
+
+  @Field(() => String, { description: 'The API key. Shown this once; only a salted hash is kept.' })
+  apiKey!: string;
+
+  @Field(() => [String], { description: 'Scopes of the key.' })
+  scopes!: string[];
+
+  @Field(() => TrustEnvelopeType)
+  trust!: TrustEnvelope;
+}
+
+@InputType('RegisterAgentInput', { description: 'Registration of an agent. One of operatorId and operatorEmail is required.' })
+export class RegisterAgentInput {
+  @Field(() => String, { description: '3 to 64 letters, digits or hyphens.' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'Operator or organisation identifier; one agent per operator.' })
+  operatorId?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Operator contact; one agent per operator.' })
+  operatorEmail?: string | null;
+
+  @Field(() => [CapabilityEnum], { nullable: true, description: 'Defaults to ATTRIBUTION.' })
+  capabilities?: Capability[] | null;
+
+  @Field(() => String, { nullable: true, description: 'Code of the agent that referred this one.' })
+  referralCode?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'https address that receives commission notifications.' })
+  callbackUrl?: string | null;
+}
+
+/** Presents a stored agent: whole to itself, its public face to others. */
+export function presentAgent(agent: Agent, isSelf: boolean, trust: TrustEnvelope): AgentType {
+  return {
+    id: publicId('agent', agent.id),
+    agentUuid: isSelf ? agent.id : null,
+    name: agent.name,
+    operatorId: isSelf ? (agent.operatorId ?? null) : null,
+    operatorEmail: isSelf ? (agent.operatorEmail ?? null) : null,
+    capabilities: agent.capabilities,
+    referralCode: isSelf ? agent.referralCode : null,
+    tier: agent.tier,
+    trustScore: agent.trustScore,
+    rateLimits: isSelf ? agent.rateLimits() : null,
+    status: agent.status,
+    createdAt: agent.createdAt,
+    trust,
+  };
+}

@@ -1,0 +1,50 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Uuid } from '../../../platform/identifiers.ts';
+
+export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+export const TIERS = ['discovery', 'partner', 'ambassador'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** What a tier may ask for; `dailyLimit` null means unlimited (interface §2, listing A). */
+export interface RateLimits {
+  readonly requestsPerMinute: number;
+  readonly dailyLimit: number | null;
+}
+
+const RATE_LIMITS: Readonly<Record<Tier, RateLimits>> = {
+  discovery: { requestsPerMinute: 60, dailyLimit: 10_000 },
+  partner: { requestsPerMinute: 120, dailyLimit: 50_000 },
+  ambassador: { requestsPerMinute: 300, dailyLimit: null },
+};
+
+const AgentSchema = defineEntity({
+  name: 'Agent',
+  tableName: 'agents',
+  schema: 'agents',
+  properties: {
+    id: p.uuid().$type<Uuid>().primary(),
+    accountId: p.uuid().$type<Uuid>(),
+    name: p.text(),
+    operatorId: p.text().nullable(),
+    operatorEmail: p.text().nullable(),
+    capabilities: p.array().$type<Capability[]>(),
+    referralCode: p.text(),
+    referredBy: p.uuid().$type<Uuid>().nullable(),
+    callbackUrl: p.text().nullable(),
+    tier: p.text().$type<Tier>().default('discovery'),
+    trustScore: p.float().default(0.5),
+    status: p.text().$type<'active' | 'suspended' | 'closed'>().default('active'),
+    createdAt: p.datetime(3),
+  },
+});
+
+/** An AI agent in the registry. One account has one agent; the account is the operator. */
+export class Agent extends AgentSchema.class {
+  /** What the agent's tier allows it per minute and per day. */
+  rateLimits(): RateLimits {
+    return RATE_LIMITS[this.tier as Tier];
+  }
+}
+AgentSchema.setClass(Agent);

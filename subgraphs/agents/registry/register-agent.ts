@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import { createAccount } from '../../../platform/auth/account-store.ts';
+import type { KeyStore } from '../../../platform/auth/key-store.ts';
+import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { Agent, CAPABILITIES } from './agent.ts';
+
+const REFERRAL_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const REFERRAL_LENGTH = 10;
+
+const registration = z
+  .object({
+    name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens'),
+    operatorId: z.string().trim().min(1).max(256).nullish(),
+    operatorEmail: z.email().max(320).transform((email) => email.toLowerCase()).nullish(),
+    capabilities: z.array(z.enum(CAPABILITIES)).min(1).default(['attribution']),
+    referralCode: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').nullish(),
+    callbackUrl: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).nullish(),
+  })
+  .refine((input) => input.operatorId != null || input.operatorEmail != null, { path: ['operatorId'], message: 'give operator_id or operator_email' });
+
+export interface RegisteredAgent {
+  readonly agent: Agent;
+  /** Shown once; only its salted hash is stored. */
+  readonly apiKey: string;
+}
+
+/**
+ * Registers an agent with a new account of its own, and issues its first key, in one transaction.
+ * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
+ */
+export async function registerAgent(database: Database, keys: KeyStore, rawInput: unknown, now: Date): Promise<RegisteredAgent> {
+  const input = parseInput(registration, rawInput);
+  const accountId = newUuid(now.getTime());
+  return database.asTenant(accountId, async (em) => {
+    let referredBy: Uuid | null = null;
+    if (input.referralCode != null) {
+      const [row] = await em.execute<[{ id: Uuid | null }]>(`select agents.find_referrer(?) as id`, [input.referralCode]);
+      if (row.id === null) throw new ProblemError('validation_error', `referral_code: there is no agent with the code ${input.referralCode}.`, { code: 'unknown_referral_code', param: '/referral_code' });
+      referredBy = row.id;
+    }
+    const operator = { operatorId: input.operatorId ?? null, operatorEmail: input.operatorEmail ?? null };
+    await createAccount(em, { accountId, ...operator });
+    const agent = em.create(Agent, {
+      id: newUuid(now.getTime()),
+      accountId,
+      ...operator,
+      name: input.name,
+      capabilities: [...new Set(input.capabilities)],
+      referralCode: newReferralCode(),
+      referredBy,
+      callbackUrl: input.callbackUrl ?? null,
+      createdAt: now,
+    });
+    await em.flush();
+    const apiKey = await keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
+    return { agent, apiKey };
+  });
+}
+
+function newReferralCode(): string {
+  let code = 'REF_';
+  for (let i = 0; i < REFERRAL_LENGTH; i += 1) code += REFERRAL_ALPHABET[randomInt(REFERRAL_ALPHABET.length)]!;
+  return code;
+}

@@ -1,0 +1,16 @@
+import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import { Agent } from './registry/agent.ts';
+import { AgentResolver, type RegistryServices } from './registry/agent-resolver.ts';
+
+/** Entities that the agents subgraph keeps in PostgreSQL. */
+export const agentsEntities = [Agent];
+
+/** The agents subgraph: the registry of AI agents and their keys. */
+export function agentsSubgraph(services: RegistryServices): Promise<Subgraph> {
+  const agents = new AgentResolver(services);
+  return buildSubgraph({
+    name: 'agents',
+    resolvers: [agents],
+    references: { Agent: (reference, context) => agents.resolveReference(reference, context) },
+  });
+}

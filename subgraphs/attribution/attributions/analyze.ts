@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import type { Failure } from '../../../compute/outcome.ts';
+import type { ComputePool } from '../../../compute/pool.ts';
+import type { RunOptions } from '../../../compute/run-options.ts';
+import { DEFAULT_RUN_PARAMETERS } from '../../../compute/run-options.ts';
+import type { TaskName, TaskOutcome } from '../../../compute/tasks.ts';
+import { canonicalDigest } from '../../../platform/trust/canonical-json.ts';
+import { isBaselineChannel } from '../data-sources/data-source.ts';
+import type { AttributionFailure, AttributionModel } from './attribution.ts';
+import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type ModelOutcomes, type RunTotals, type Successful } from './compose-figures.ts';
+import type { AnalysisFigures } from './figures.ts';
+import { modelDiagnostics } from './model-diagnostics.ts';
+import type { ProgressEvent, Stage } from './progress.ts';
+
+/** The rows of a run as the columnar engine hands them over. Money in major units. */
+export interface RunData {
+  readonly paths: PathTable;
+  /** null for a source of aggregated paths. */
+  readonly events: EventTable | null;
+  readonly totals: {
+    readonly journeys: number;
+    readonly convertingJourneys: number;
+    readonly touches: number;
+    readonly conversions: number;
+    readonly revenue: number;
+    readonly unattributedConversions: number;
+    readonly unattributedRevenue: number;
+  };
+  /** Spend per channel in the range. */
+  readonly spend: ReadonlyMap<string, number>;
+  /** Time of the last stored event of the source, seconds since the epoch. */
+  readonly observedUntilS: number;
+}
+
+/** What is asked of a run, beside its rows. */
+export interface RunParameters {
+  readonly model: AttributionModel;
+  readonly rangeStartS: number;
+  /** Exclusive. */
+  readonly rangeEndS: number;
+  readonly lookbackS: number;
+  readonly confidenceLevel: number;
+  readonly markovOrder: number;
+  readonly baselineChannels: readonly string[];
+  readonly currency: string;
+  /** What the sampled models draw from: the same seed and rows give the same figures, bit by bit. */
+  readonly seed: string;
+}
+
+export interface RunServices {
+  readonly pool: ComputePool;
+  readonly onProgress: (event: ProgressEvent) => void;
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly clockMs: () => number;
+}
+
+/** The run cannot give figures; `failure` says why in words that a shop owner can act on. */
+export class AnalysisFailedError extends Error {
+  readonly failure: AttributionFailure;
+
+  constructor(failure: AttributionFailure) {
+    super(failure.message);
+    this.name = 'AnalysisFailedError';
+    this.failure = failure;
+  }
+}
+
+const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+
+/**
+ * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
+ * @throws AnalysisFailedError when the rows cannot answer the question, or the run was cancelled.
+ */
+export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
+  const startedMs = services.clockMs();
+  if (data.totals.conversions === 0) {
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, or upload the orders.' });
+  }
+  if (data.totals.touches === 0) {
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });
+  }
+  const channels = channelsOf(data);
+  const isBaseline = Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
+  const options: RunOptions = { ...DEFAULT_RUN_PARAMETERS, ...parameters, observedUntilS: data.observedUntilS, isBaseline: baselineOf(data.events?.channels ?? channels, parameters) };
+  const run = taskRunner(services);
+
+  const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
+  const seed = createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
+  const memberRuns = {
+    markov: run('markov', { paths: data.paths, order: parameters.markovOrder }),
+    shapley: run('shapley', { paths: data.paths }),
+    dominance: run('dominance', { paths: data.paths, seed }),
+    rwa: run('rwa', { paths: data.paths }),
+    prav: run('prav', { events: data.events, options }),
+  };
+  const totals: RunTotals = {
+    channels,
+    isBaseline,
+    conversions: data.totals.conversions,
+    revenue: data.totals.revenue,
+    unattributedRevenue: data.totals.unattributedRevenue,
+    spend: data.spend,
+    comparison: required('comparison', await comparisonRun),
+    confidenceLevel: parameters.confidenceLevel,
+  };
+
+  const finished = { count: 0 };
+  await Promise.all(PATH_MODELS.map(async (model) => reportMember(model, await memberRuns[model], totals, finished, services)));
+  const members = {
+    markov: await memberRuns.markov,
+    shapley: await memberRuns.shapley,
+    dominance: await memberRuns.dominance,
+    rwa: await memberRuns.rwa,
+    prav: await memberRuns.prav,
+  };
+
+  services.onProgress(stage('combining', 0.85, 'Combining the models'));
+  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison });
+  const outcomes: ModelOutcomes = { ...members, causal };
+  const outcome = required(parameters.model, outcomes[parameters.model]);
+  return compose(parameters, data, totals, outcomes, outcome, services.clockMs() - startedMs);
+}
+
+function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, outcome: Successful<AttributionModel>, elapsedMs: number): AnalysisFigures {
+  const credit = creditOf(parameters.model, outcome, totals);
+  const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
+  const figures = {
+    currency: parameters.currency,
+    conversions: data.totals.conversions,
+    unattributedRevenueCents: Math.round(data.totals.unattributedRevenue * 100),
+    ...credit,
+    ...recoveredRevenue(credit.channels),
+    methodology: methodologyOf(parameters, outcomes),
+    modelBreakdown: modelBreakdownOf(outcomes),
+    comparison: comparisonOf(totals),
+  };
+  return {
+    ...figures,
+    diagnostics: {
+      journeys: data.totals.journeys,
+      convertingJourneys: data.totals.convertingJourneys,
+      touches: data.totals.touches,
+      converged,
+      iterations,
+      elapsedMs: Math.round(elapsedMs),
+      seed: parameters.seed,
+      runDigest: canonicalDigest({ ...figures, models }),
+      warnings,
+      models,
+    },
+  };
+}
+
+/** What was done, in one line of the field's terms. */
+function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes): string {
+  if (parameters.model === 'markov') return `markov/order-${parameters.markovOrder}`;
+  if (parameters.model !== 'causal') return parameters.model;
+  const ran = PATH_MODELS.filter((model) => outcomes[model].ok).join('+');
+  return outcomes.causal.ok && outcomes.causal.basis === 'prior' ? `${ran}/prior-weights` : `${ran}/stacked-on-placebo-adjusted-lift`;
+}
+
+function taskRunner(services: RunServices) {
+  return async <Name extends TaskName>(name: Name, input: Parameters<typeof services.pool.run<Name>>[1]): Promise<TaskOutcome<Name>> => {
+    const outcome = await services.pool.run(name, input, { cancel: services.signal });
+    if (!outcome.ok && outcome.code === 'cancelled') throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
+    return outcome;
+  };
+}
+
+function reportMember(model: (typeof PATH_MODELS)[number], outcome: TaskOutcome<(typeof PATH_MODELS)[number]>, totals: RunTotals, finished: { count: number }, services: RunServices): void {
+  finished.count += 1;
+  const progress = 0.35 + (0.5 * finished.count) / PATH_MODELS.length;
+  if (outcome.ok) {
+    const { channels, revenueCents } = creditOf(model, outcome, totals);
+    services.onProgress({ kind: 'CHANNEL_RESULT', model, progress, revenueCents, channels });
+  }
+  services.onProgress(stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`));
+}
+
+function required<Outcome extends { readonly ok: boolean }>(model: string, outcome: Outcome): Extract<Outcome, { readonly ok: true }> {
+  if (outcome.ok) return outcome as Extract<Outcome, { readonly ok: true }>;
+  const { code, message } = outcome as Outcome & Failure;
+  if (code === 'insufficient_data' || code === 'out_of_range') throw new AnalysisFailedError({ code: 'insufficient_data', message });
+  throw new Error(`${model} failed: ${message}`);
+}
+
+/** Every channel of the run: those on paths, those of events outside them, those with spend alone; sorted by name. */
+function channelsOf(data: RunData): readonly string[] {
+  return [...new Set([...data.paths.channels, ...(data.events?.channels ?? []), ...data.spend.keys()])].toSorted();
+}
+
+function baselineOf(channels: readonly string[], parameters: RunParameters): Uint8Array {
+  return Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
+}
+
+function stage(name: Stage, progress: number, message: string): ProgressEvent {
+  return { kind: 'PROGRESS', stage: name, progress, message };
+}

@@ -1,0 +1,58 @@
+import { Ctx, Directive, Field, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import type { RequestContext } from '../../../platform/auth/principal.ts';
+import { CentsScalar } from '../../../platform/graph/scalars.ts';
+import { requireUuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { DataSourceType } from '../data-sources/data-source-type.ts';
+import { AttributionType } from './attribution-type.ts';
+
+/** The agent as this subgraph knows it: an id that the agents subgraph owns. */
+@Directive('@key(fields: "id")')
+@ObjectType('Agent')
+export class ServedAgentType {
+  @Field(() => ID)
+  id!: string;
+}
+
+/** What leads from an analysis to entities of other owners. */
+@Resolver(() => AttributionType)
+export class AttributionLinksResolver {
+  readonly #findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>;
+
+  constructor(findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>) {
+    this.#findSource = findSource;
+  }
+
+  @FieldResolver(() => ServedAgentType, { nullable: true, description: 'The agent that served the source.' })
+  agent(@Root() attribution: AttributionType): ServedAgentType | null {
+    return attribution.agentId === null ? null : { id: attribution.agentId };
+  }
+
+  @FieldResolver(() => DataSourceType, { nullable: true, description: 'The source that was analysed; null after it was deleted.' })
+  dataSource(@Root() attribution: AttributionType, @Ctx() context: RequestContext): Promise<DataSourceType | null> {
+    return this.#findSource({ id: attribution.dataSourceId }, context);
+  }
+}
+
+/** What the attribution subgraph adds to an agent. */
+@Resolver(() => ServedAgentType)
+export class ServedAgentResolver {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served.' })
+  async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
+    const principal = assertAction(context.principal, 'agent:readSelf');
+    const [row] = await this.#database.asTenant(principal.accountId, (em) =>
+      em.execute<[{ total: string }]>(
+        `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = ? and status = 'completed' and environment = 'live'`,
+        [requireUuid('agent', agent.id, 'agent')],
+      ),
+    );
+    return Number(row.total);
+  }
+}

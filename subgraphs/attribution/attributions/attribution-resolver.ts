@@ -1,0 +1,80 @@
+import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { requireUuid } from '../../../platform/identifiers.ts';
+import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import type { Attribution } from './attribution.ts';
+import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
+import { AttributionConnection, AttributionFilterInput, AttributionType, RunAttributionInput, RunAttributionPayload } from './attribution-type.ts';
+import { presentAttribution } from './present-attribution.ts';
+import { latestProgress } from './progress.ts';
+import { runAttribution, type RunAttributionServices } from './run-attribution.ts';
+
+@Resolver(() => AttributionType)
+export class AttributionResolver {
+  readonly #services: RunAttributionServices;
+
+  constructor(services: RunAttributionServices) {
+    this.#services = services;
+  }
+
+  @Query(() => AttributionType, { description: 'One analysis. Errors: RESOURCE_NOT_FOUND.' })
+  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<AttributionType> {
+    return this.#load(assertAction(context.principal, 'attribution:read'), id, context);
+  }
+
+  @Query(() => AttributionConnection, { description: 'Analyses of the account, newest first.' })
+  async attributions(
+    @Ctx() context: RequestContext,
+    @Args(() => PageArguments) args: PageArguments,
+    @Arg('filter', () => AttributionFilterInput, { nullable: true }) filter?: AttributionFilterInput | null,
+  ): Promise<Connection<AttributionType>> {
+    const principal = assertAction(context.principal, 'attribution:read');
+    const narrowed = storeFilter(filter ?? {});
+    return this.#services.database.asTenant(principal.accountId, async (em) => {
+      const store = new AttributionStore(em);
+      const page = await parsePage(args, () => store.count(narrowed));
+      const [rows, totalCount] = await store.list(narrowed, page);
+      const progress = await latestProgress(em, rows.filter((row) => !row.isFinished()).map((row) => row.id));
+      const nodes = rows.map((row) => this.#present(row, progress.get(row.id) ?? 0, context));
+      return connectionOf(nodes, page, totalCount, recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion));
+    });
+  }
+
+  @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
+  async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
+    const principal = assertAction(context.principal, 'attribution:run');
+    const attribution = this.#present(await runAttribution(this.#services, principal, input), 0, context);
+    return { attribution, trust: attribution.trust };
+  }
+
+  /** Entity resolver. */
+  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AttributionType> {
+    return this.#load(assertAction(context.principal, 'attribution:read'), String(reference['id']), context);
+  }
+
+  async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionType> {
+    const uuid = requireUuid('attr', id, 'attribution');
+    return this.#services.database.asTenant(principal.accountId, async (em) => {
+      const attribution = await new AttributionStore(em).require(uuid);
+      const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
+      return this.#present(attribution, progress ?? 0, context);
+    });
+  }
+
+  #present(attribution: Attribution, progress: number, context: RequestContext): AttributionType {
+    return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion);
+  }
+}
+
+function storeFilter(filter: AttributionFilterInput): AttributionFilter {
+  return {
+    status: filter.status ?? undefined,
+    model: filter.model ?? undefined,
+    dataSourceId: filter.dataSourceId == null ? undefined : requireUuid('ds', filter.dataSourceId, 'data source'),
+    agentId: filter.agentId == null ? undefined : requireUuid('agent', filter.agentId, 'agent'),
+    createdAfter: filter.createdAfter ?? undefined,
+    createdBefore: filter.createdBefore ?? undefined,
+  };
+}

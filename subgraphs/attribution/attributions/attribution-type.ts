@@ -1,0 +1,222 @@
+import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { connectionType } from '../../../platform/graph/connection.ts';
+import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
+import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
+import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
+import { GRANULARITIES, MODELS, type AttributionFailure, type AttributionModel, type AttributionStatus, type Granularity } from './attribution.ts';
+
+const enumOf = <Value extends string>(values: readonly Value[]) => Object.fromEntries(values.map((value) => [value.toUpperCase(), value])) as Record<string, Value>;
+
+export const ModelEnum = enumOf(MODELS);
+registerEnumType(ModelEnum, { name: 'AttributionModel', description: 'CAUSAL combines the five others.' });
+export const StatusEnum = enumOf(['pending', 'processing', 'completed', 'failed'] as const);
+registerEnumType(StatusEnum, { name: 'AttributionStatus', description: 'Where an analysis is in its life.' });
+const GranularityEnum = enumOf(GRANULARITIES);
+registerEnumType(GranularityEnum, { name: 'Granularity', description: 'Length of a period; weeks start on Monday.' });
+const EnvironmentEnum = enumOf(['live', 'sandbox'] as const);
+registerEnumType(EnvironmentEnum, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });
+const FailureCodeEnum = enumOf(['insufficient_data', 'source_unavailable', 'cancelled', 'internal'] as const);
+registerEnumType(FailureCodeEnum, { name: 'AttributionFailureCode', description: 'Why an analysis ended without figures.' });
+
+@ObjectType('ConfidenceInterval', { description: 'Interval around a figure, in its unit.' })
+export class ConfidenceIntervalType {
+  @Field(() => Float)
+  lower!: number;
+  @Field(() => Float)
+  upper!: number;
+  @Field(() => Float, { description: 'Confidence level, 0.95 = 95 %.' })
+  level!: number;
+}
+
+@ObjectType('ChannelImpact', { description: 'What one channel is credited with. Money in major units of the currency of the source.' })
+export class ChannelImpactType {
+  @Field(() => String)
+  channel!: string;
+  @Field(() => Float, { nullable: true, description: 'Uplift against the counterfactual without the channel, A / (R − A), capped at 10.' })
+  causalLift!: number | null;
+  @Field(() => Float, { nullable: true, description: '(attributed revenue − spend) / spend; null without spend.' })
+  roi!: number | null;
+  @Field(() => Float, { nullable: true, description: 'Attributed revenue / spend; null without spend.' })
+  roas!: number | null;
+  @Field(() => Float)
+  spend!: number;
+  @Field(() => Float)
+  attributedRevenue!: number;
+  @Field(() => Float, { description: 'Attributed revenue of a paid channel; 0 for a baseline channel, which adds nothing by definition.' })
+  incrementalRevenue!: number;
+  @Field(() => Float, { nullable: true, description: 'In [0, 1]; null for models without an interval.' })
+  confidence!: number | null;
+  @Field(() => ConfidenceIntervalType, { nullable: true, description: 'Of the attributed revenue; null for models without one.' })
+  confidenceInterval!: ConfidenceIntervalType | null;
+  @Field(() => Float, { description: 'Revenue that plain last click gives the channel.' })
+  lastclickRevenue!: number;
+  @Field(() => Float, { description: 'Attributed revenue − last-click revenue, signed.' })
+  deltaR!: number;
+  @Field(() => Float)
+  conversions!: number;
+  @Field(() => Float, { description: 'Share of the credited total.' })
+  share!: number;
+  @Field(() => Int, { description: '1 is the channel with the highest attributed revenue.' })
+  rank!: number;
+  @Field(() => Boolean, { description: 'True for channels that are there without marketing.' })
+  isBaseline!: boolean;
+}
+
+@ObjectType('AttributionFailure', { description: 'Why an analysis ended without figures.' })
+export class AttributionFailureType {
+  @Field(() => FailureCodeEnum)
+  code!: AttributionFailure['code'];
+  @Field(() => String)
+  message!: string;
+}
+
+@ObjectType('AttributionDiagnostics', { description: 'How the analysis went.' })
+export class DiagnosticsType {
+  @Field(() => Float)
+  journeys!: number;
+  @Field(() => Float)
+  convertingJourneys!: number;
+  @Field(() => Float)
+  touches!: number;
+  @Field(() => Boolean)
+  converged!: boolean;
+  @Field(() => Int, { description: 'Iterations of the sparse solver; 0 where one factorisation solved the chain.' })
+  iterations!: number;
+  @Field(() => Int, { description: 'Compute time in milliseconds.' })
+  elapsedMs!: number;
+  @Field(() => String, { description: 'Seed of the sampled models.' })
+  seed!: string;
+  @Field(() => String, { description: 'Digest of the figures alone: a re-run on the same rows gives the same.' })
+  runDigest!: string;
+  @Field(() => [String], { description: 'What the reader of the figures should know.' })
+  warnings!: readonly string[];
+  @Field(() => JsonScalar, { description: 'What each model reports of itself.' })
+  models!: unknown;
+}
+
+@Directive('@key(fields: "id")')
+@ObjectType('Attribution', { description: 'One analysis: what each channel added, by one model.' })
+export class AttributionType {
+  @Field(() => ID, { description: 'Public id, attr_ and 22 characters.' })
+  id!: string;
+  @Field(() => StatusEnum)
+  status!: AttributionStatus;
+  @Field(() => ModelEnum)
+  model!: AttributionModel;
+  @Field(() => ID)
+  dataSourceId!: string;
+  @Field(() => [DateScalar], { description: 'Start and end, both included, UTC days.' })
+  dateRange!: readonly string[];
+  @Field(() => [ChannelImpactType], { description: 'Every channel, highest attributed revenue first; empty until completed.' })
+  channelImpact!: readonly ChannelImpactType[];
+  @Field(() => String, { description: 'The models that ran and how they were combined.' })
+  methodology!: string;
+  @Field(() => Float, { nullable: true, description: 'Revenue-weighted mean of the channels’ confidence.' })
+  confidence!: number | null;
+  @Field(() => DateTimeScalar)
+  createdAt!: Date;
+  @Field(() => DateTimeScalar, { nullable: true })
+  completedAt!: Date | null;
+  @Field(() => GranularityEnum)
+  granularity!: Granularity;
+  @Field(() => [String], { nullable: true, description: 'The channels that the answer was restricted to; null for all.' })
+  channels!: readonly string[] | null;
+  @Field(() => String, { nullable: true, description: 'ISO 4217; null until completed.' })
+  currency!: string | null;
+  @Field(() => EnvironmentEnum)
+  environment!: 'live' | 'sandbox';
+  @Field(() => Int)
+  revision!: number;
+  @Field(() => Float, { nullable: true, description: 'All conversions of the range.' })
+  conversions!: number | null;
+  @Field(() => Float, { nullable: true, description: 'All revenue of the range.' })
+  revenue!: number | null;
+  @Field(() => Float, { nullable: true, description: 'Revenue that no channel is credited with.' })
+  baselineRevenue!: number | null;
+  @Field(() => Float, { nullable: true, description: 'Revenue of conversions without any touchpoint; part of the baseline.' })
+  unattributedRevenue!: number | null;
+  @Field(() => Int)
+  lookbackWindowDays!: number;
+  @Field(() => String)
+  conversionEvent!: string;
+  @Field(() => Float)
+  confidenceLevel!: number;
+  @Field(() => CentsScalar, { nullable: true, description: 'Last-click revenue of the paid channels that last click under-credits.' })
+  revenueLastclickCents!: number | null;
+  @Field(() => CentsScalar, { nullable: true, description: 'Attributed revenue of the same channels.' })
+  revenueCausalCents!: number | null;
+  @Field(() => CentsScalar, { nullable: true, description: 'Recovered revenue: the difference of the two, never negative.' })
+  deltaRCents!: number | null;
+  @Field(() => CentsScalar, { nullable: true, description: 'Signed sum over all paid channels.' })
+  deltaRNetCents!: number | null;
+  @Field(() => JsonScalar, { nullable: true, description: 'Share per channel, by model.' })
+  modelBreakdown!: unknown;
+  @Field(() => JsonScalar, { nullable: true, description: 'Revenue per channel, by last click, first click, linear, time decay and position.' })
+  comparison!: unknown;
+  @Field(() => DiagnosticsType, { nullable: true })
+  diagnostics!: DiagnosticsType | null;
+  @Field(() => Float, { description: 'In [0, 1].' })
+  progress!: number;
+  @Field(() => AttributionFailureType, { nullable: true })
+  failure!: AttributionFailureType | null;
+  @Field(() => ID, { nullable: true, description: 'The agent that served the source when the analysis was asked for.' })
+  agentId!: string | null;
+  @Field(() => TrustEnvelopeType, { nullable: true, description: 'The record envelope until completed; null on a completed estimate whose risks have not been measured.' })
+  trust!: TrustEnvelope | null;
+}
+
+export const AttributionConnection = connectionType('Attribution', () => AttributionType);
+
+@InputType('ModelOptions', { description: 'Options of single models.' })
+export class ModelOptionsInput {
+  @Field(() => Int, { nullable: true, description: 'Order of the Markov chain, 1 to 4; defaults to 1.' })
+  markovOrder?: number | null;
+}
+
+@InputType('RunAttributionInput', { description: 'An analysis to run.' })
+export class RunAttributionInput {
+  @Field(() => ID)
+  dataSourceId!: string;
+  @Field(() => [DateScalar], { description: 'Exactly two dates, start and end, both included.' })
+  dateRange!: string[];
+  @Field(() => ModelEnum, { nullable: true, description: 'Defaults to CAUSAL.' })
+  model?: AttributionModel | null;
+  @Field(() => GranularityEnum, { nullable: true, description: 'Defaults to DAILY.' })
+  granularity?: Granularity | null;
+  @Field(() => [String], { nullable: true, description: 'Restricts the answer to these channels; the journeys still know all of them.' })
+  channels?: string[] | null;
+  @Field(() => Int, { nullable: true, description: '1 to 90; defaults to 30.' })
+  lookbackWindowDays?: number | null;
+  @Field(() => String, { nullable: true, description: 'Defaults to purchase.' })
+  conversionEvent?: string | null;
+  @Field(() => Float, { nullable: true, description: '0.80 to 0.99; defaults to 0.95.' })
+  confidenceLevel?: number | null;
+  @Field(() => [String], { nullable: true, description: 'Overrides the baseline channels of the source.' })
+  baselineChannels?: string[] | null;
+  @Field(() => ModelOptionsInput, { nullable: true })
+  modelOptions?: ModelOptionsInput | null;
+}
+
+@ObjectType('RunAttributionPayload')
+export class RunAttributionPayload {
+  @Field(() => AttributionType)
+  attribution!: AttributionType;
+  @Field(() => TrustEnvelopeType, { nullable: true })
+  trust!: TrustEnvelope | null;
+}
+
+@InputType('AttributionFilter', { description: 'Narrows a list of analyses.' })
+export class AttributionFilterInput {
+  @Field(() => StatusEnum, { nullable: true })
+  status?: AttributionStatus | null;
+  @Field(() => ModelEnum, { nullable: true })
+  model?: AttributionModel | null;
+  @Field(() => ID, { nullable: true })
+  dataSourceId?: string | null;
+  @Field(() => ID, { nullable: true })
+  agentId?: string | null;
+  @Field(() => DateTimeScalar, { nullable: true })
+  createdAfter?: Date | null;
+  @Field(() => DateTimeScalar, { nullable: true })
+  createdBefore?: Date | null;
+}

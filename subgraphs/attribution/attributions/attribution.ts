@@ -1,0 +1,84 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Uuid } from '../../../platform/identifiers.ts';
+import type { AnalysisFigures } from './figures.ts';
+
+export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+export type AttributionModel = (typeof MODELS)[number];
+
+export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
+export type Granularity = (typeof GRANULARITIES)[number];
+
+export type AttributionStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** Why an analysis failed, in words that a shop owner can act on. */
+export interface AttributionFailure {
+  readonly code: 'insufficient_data' | 'source_unavailable' | 'cancelled' | 'internal';
+  readonly message: string;
+}
+
+const AttributionSchema = defineEntity({
+  name: 'Attribution',
+  tableName: 'attributions',
+  schema: 'attribution',
+  properties: {
+    id: p.uuid().$type<Uuid>().primary(),
+    accountId: p.uuid().$type<Uuid>(),
+    agentId: p.uuid().$type<Uuid>().nullable(),
+    dataSourceId: p.uuid().$type<Uuid>(),
+    model: p.text().$type<AttributionModel>(),
+    status: p.text().$type<AttributionStatus>(),
+    dateStart: p.date(),
+    dateEnd: p.date(),
+    granularity: p.text().$type<Granularity>(),
+    channels: p.array().$type<string[]>().nullable(),
+    baselineChannels: p.array().$type<string[]>().nullable(),
+    lookbackWindowDays: p.integer(),
+    conversionEvent: p.text(),
+    confidenceLevel: p.float(),
+    markovOrder: p.integer(),
+    environment: p.text().$type<'live' | 'sandbox'>(),
+    revision: p.integer().default(1),
+    result: p.json().$type<AnalysisFigures>().nullable(),
+    failure: p.json().$type<AttributionFailure>().nullable(),
+    createdAt: p.datetime(3),
+    completedAt: p.datetime(3).nullable(),
+  },
+});
+
+/**
+ * One analysis and its life: pending → processing → completed | failed, and pending → failed.
+ * A job that is taken over from a dead worker starts `processing` again; nothing leaves `completed` or `failed`.
+ */
+export class Attribution extends AttributionSchema.class {
+  /** True once nothing more will happen to this analysis. */
+  isFinished(): boolean {
+    return this.status === 'completed' || this.status === 'failed';
+  }
+
+  /** A worker took the job, for the first time or from a worker that died. */
+  begin(): void {
+    this.#assertOpen('begin');
+    this.status = 'processing';
+  }
+
+  /** The figures are there. */
+  complete(figures: AnalysisFigures, now: Date): void {
+    this.#assertOpen('complete');
+    this.status = 'completed';
+    this.result = figures;
+    this.completedAt = now;
+  }
+
+  /** The analysis ended without figures. */
+  fail(failure: AttributionFailure, now: Date): void {
+    this.#assertOpen('fail');
+    this.status = 'failed';
+    this.failure = failure;
+    this.completedAt = now;
+  }
+
+  #assertOpen(step: string): void {
+    if (this.isFinished()) throw new Error(`cannot ${step} attribution ${this.id}: it is ${this.status}`);
+  }
+}
+AttributionSchema.setClass(Attribution);

@@ -1,0 +1,65 @@
+/** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
+export interface ConfidenceInterval {
+  readonly lower: number;
+  readonly upper: number;
+  readonly level: number;
+}
+
+/** What one channel is credited with. Money in major units of the source's currency. */
+export interface ChannelFigures {
+  readonly channel: string;
+  readonly isBaseline: boolean;
+  readonly spend: number;
+  /** Cents by largest remainder, so that all channels and the baseline sum to the revenue exactly. */
+  readonly attributedRevenueCents: number;
+  readonly lastclickRevenueCents: number;
+  readonly conversions: number;
+  /** Share of the credited total, in [0, 1]. */
+  readonly share: number;
+  /** In [0, 1]; null for a model that has no interval. */
+  readonly confidence: number | null;
+  readonly confidenceInterval: ConfidenceInterval | null;
+}
+
+/** How an analysis went: sizes, convergence, what the reader should know. */
+export interface AnalysisDiagnostics {
+  readonly journeys: number;
+  readonly convertingJourneys: number;
+  readonly touches: number;
+  readonly converged: boolean;
+  readonly iterations: number;
+  readonly elapsedMs: number;
+  readonly seed: string;
+  /** `sha256:` digest of the figures alone: what a re-run on the same rows must reproduce. */
+  readonly runDigest: string;
+  readonly warnings: readonly string[];
+  /** What each model reports of itself (removal effects, R², κ, stacking weights, …). */
+  readonly models: Readonly<Record<string, unknown>>;
+}
+
+export type ComparisonRule = 'last_click' | 'first_click' | 'linear' | 'time_decay' | 'position_based';
+
+/** Everything that an analysis computes; stored as it is, and presented by each door. */
+export interface AnalysisFigures {
+  readonly currency: string;
+  readonly conversions: number;
+  readonly revenueCents: number;
+  /** What happened without marketing, by this model; revenue that no channel is credited with. */
+  readonly baselineRevenueCents: number;
+  /** Revenue of conversions without any touchpoint; part of the baseline. */
+  readonly unattributedRevenueCents: number;
+  readonly channels: readonly ChannelFigures[];
+  readonly methodology: string;
+  readonly confidence: number | null;
+  readonly revenueCausalCents: number;
+  readonly revenueLastclickCents: number;
+  /** Recovered revenue: what last click hid from the channels that it under-credits; never negative. */
+  readonly deltaRCents: number;
+  /** Signed sum over all paid channels. */
+  readonly deltaRNetCents: number;
+  /** Share per channel of every model that could run. */
+  readonly modelBreakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Revenue per channel by rule, major units. */
+  readonly comparison: Readonly<Record<ComparisonRule, Readonly<Record<string, number>>>>;
+  readonly diagnostics: AnalysisDiagnostics;
+}

@@ -1,0 +1,56 @@
+import type { AttributionModel } from './attribution.ts';
+import type { ModelOutcomes } from './compose-figures.ts';
+
+type Report = Readonly<Record<string, unknown>>;
+
+/** What each model says of itself, and what the reader of `model` should be warned of. */
+export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcomes): { readonly models: Report; readonly warnings: readonly string[]; readonly iterations: number; readonly converged: boolean } {
+  const { markov, shapley, dominance, rwa, prav, causal } = outcomes;
+  const byChannel = (channels: readonly string[], column: Float64Array | Int8Array): Report => Object.fromEntries(channels.map((channel, index) => [channel, column[index]!]));
+  const association = (outcome: typeof dominance | typeof rwa): Report =>
+    outcome.ok
+      ? {
+          r2: outcome.conversionOutcome.r2,
+          r2_value: outcome.valueOutcome.r2,
+          weight: byChannel(outcome.channels, outcome.conversionOutcome.weight),
+          sign: byChannel(outcome.channels, outcome.conversionOutcome.sign),
+          exact: outcome.exact,
+          ...(outcome.exact ? {} : { standard_error: byChannel(outcome.channels, outcome.conversionOutcome.standardError) }),
+        }
+      : refusal(outcome);
+
+  const models: Report = {
+    markov: markov.ok
+      ? { order: markov.order, states: markov.states, conversion_probability: markov.probability, expected_value: markov.expectedValue, removal_effect: byChannel(markov.channels, markov.removalEffect) }
+      : refusal(markov),
+    shapley: shapley.ok ? { exact: true } : refusal(shapley),
+    dominance: association(dominance),
+    rwa: association(rwa),
+    prav: prav.ok
+      ? {
+          kappa: prav.kappa,
+          kappa_range: prav.kappaRange,
+          estimation_end: new Date(prav.estimationEndS * 1000).toISOString(),
+          average_order_value: prav.averageOrderValue,
+          exposures: byChannel(prav.channels, prav.exposures),
+          touches: byChannel(prav.channels, prav.touches),
+          lift_per_touch: byChannel(prav.channels, prav.lift),
+          pull_on_unpaid_visits: byChannel(prav.channels, prav.pull),
+          effect_per_touch: byChannel(prav.channels, prav.effect),
+          standard_error: byChannel(prav.channels, prav.standardError),
+        }
+      : refusal(prav),
+    causal: causal.ok
+      ? { basis: causal.basis, weights: causal.weights, incremental_revenue: causal.incrementalRevenue, incremental_conversions: causal.incrementalConversions, delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents] }
+      : refusal(causal),
+  };
+
+  const asked = outcomes[model];
+  const memberWarnings = model === 'causal' ? [markov, shapley, dominance, rwa, prav].flatMap((outcome) => (outcome.ok ? outcome.warnings : [])) : [];
+  const warnings = [...new Set([...(asked.ok ? asked.warnings : []), ...memberWarnings])];
+  return { models, warnings, iterations: markov.ok ? markov.iterations : 0, converged: !markov.ok || markov.converged };
+}
+
+function refusal(outcome: { readonly code: string; readonly message: string }): Report {
+  return { code: outcome.code, message: outcome.message };
+}

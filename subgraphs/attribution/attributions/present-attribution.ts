@@ -1,0 +1,83 @@
+import { publicId } from '../../../platform/identifiers.ts';
+import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import type { Attribution } from './attribution.ts';
+import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
+import type { AnalysisFigures, ChannelFigures } from './figures.ts';
+
+/** Largest uplift that is published (decisions on scalars: `causal_lift`). */
+const MAX_LIFT = 10;
+
+/** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string): AttributionType {
+  const figures = attribution.result ?? null;
+  const shown = attribution.channels ?? null;
+  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => shown.includes(channel))));
+  const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) => Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
+  return {
+    id: publicId('attr', attribution.id),
+    status: attribution.status,
+    model: attribution.model,
+    dataSourceId: publicId('ds', attribution.dataSourceId),
+    dateRange: [attribution.dateStart, attribution.dateEnd],
+    channelImpact: figures === null ? [] : presentChannels(figures.channels, figures.revenueCents).filter((impact) => shown === null || shown.includes(impact.channel)),
+    methodology: figures?.methodology ?? attribution.model,
+    confidence: figures?.confidence ?? null,
+    createdAt: attribution.createdAt,
+    completedAt: attribution.completedAt ?? null,
+    granularity: attribution.granularity,
+    channels: shown,
+    currency: figures?.currency ?? null,
+    environment: attribution.environment,
+    revision: attribution.revision,
+    conversions: figures?.conversions ?? null,
+    revenue: money(figures, 'revenueCents'),
+    baselineRevenue: money(figures, 'baselineRevenueCents'),
+    unattributedRevenue: money(figures, 'unattributedRevenueCents'),
+    lookbackWindowDays: attribution.lookbackWindowDays,
+    conversionEvent: attribution.conversionEvent,
+    confidenceLevel: attribution.confidenceLevel,
+    revenueLastclickCents: figures?.revenueLastclickCents ?? null,
+    revenueCausalCents: figures?.revenueCausalCents ?? null,
+    deltaRCents: figures?.deltaRCents ?? null,
+    deltaRNetCents: figures?.deltaRNetCents ?? null,
+    modelBreakdown: figures === null ? null : visibleIn(figures.modelBreakdown),
+    comparison: figures === null ? null : visibleIn(figures.comparison),
+    diagnostics: figures?.diagnostics ?? null,
+    progress: attribution.isFinished() ? 1 : progress,
+    failure: attribution.failure ?? null,
+    agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
+    // A completed estimate would need measured risks; nothing is better than invented zeros.
+    trust: figures === null ? recordEnvelope(1, now, apiVersion) : null,
+  };
+}
+
+/** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */
+export function presentChannels(channels: readonly ChannelFigures[], revenueCents: number): ChannelImpactType[] {
+  return channels
+    .toSorted((a, b) => b.attributedRevenueCents - a.attributedRevenueCents || a.channel.localeCompare(b.channel, 'en'))
+    .map((figures, index) => {
+      const attributedRevenue = figures.attributedRevenueCents / 100;
+      const counterfactualCents = revenueCents - figures.attributedRevenueCents;
+      return {
+        channel: figures.channel,
+        causalLift: counterfactualCents > 0 ? Math.min(MAX_LIFT, figures.attributedRevenueCents / counterfactualCents) : figures.attributedRevenueCents > 0 ? MAX_LIFT : null,
+        roi: figures.spend > 0 ? (attributedRevenue - figures.spend) / figures.spend : null,
+        roas: figures.spend > 0 ? attributedRevenue / figures.spend : null,
+        spend: figures.spend,
+        attributedRevenue,
+        incrementalRevenue: figures.isBaseline ? 0 : attributedRevenue,
+        confidence: figures.confidence,
+        confidenceInterval: figures.confidenceInterval,
+        lastclickRevenue: figures.lastclickRevenueCents / 100,
+        deltaR: (figures.attributedRevenueCents - figures.lastclickRevenueCents) / 100,
+        conversions: figures.conversions,
+        share: figures.share,
+        rank: index + 1,
+        isBaseline: figures.isBaseline,
+      };
+    });
+}
+
+function money(figures: AnalysisFigures | null, member: 'revenueCents' | 'baselineRevenueCents' | 'unattributedRevenueCents'): number | null {
+  return figures === null ? null : figures[member] / 100;
+}

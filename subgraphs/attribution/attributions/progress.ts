@@ -1,0 +1,161 @@
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import type { Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
+import type { AttributionFailure, AttributionModel } from './attribution.ts';
+import type { ChannelFigures } from './figures.ts';
+
+/** Where a run is; the order is the order of the work. */
+export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'intervals' | 'signing' | 'done';
+
+/** One thing that a watcher of a run is told. */
+export type ProgressEvent =
+  | { readonly kind: 'PROGRESS'; readonly stage: Stage; readonly progress: number; readonly message: string }
+  | { readonly kind: 'CHANNEL_RESULT'; readonly model: AttributionModel; readonly progress: number; readonly revenueCents: number; readonly channels: readonly ChannelFigures[] }
+  | { readonly kind: 'RESULT' }
+  | { readonly kind: 'ERROR'; readonly failure: AttributionFailure };
+
+/** An event at its place in the run's history, counted from 1 without gaps. */
+export interface SequencedEvent {
+  readonly sequence: number;
+  readonly event: ProgressEvent;
+}
+
+const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
+
+/** Appends events in the caller's transaction and tells every watcher at its commit. */
+export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }, events: readonly ProgressEvent[]): Promise<void> {
+  const rows = await em.execute<{ sequence: number }[]>(
+    `insert into attribution.attribution_progress (attribution_id, account_id, sequence, event)
+     select ?, ?, coalesce((select max(sequence) from attribution.attribution_progress where attribution_id = ?), 0) + place, event
+     from jsonb_array_elements(?::jsonb) with ordinality as given(event, place)
+     returning sequence`,
+    [run.id, run.accountId, run.id, JSON.stringify(events)],
+  );
+  for (const [index, event] of events.entries()) {
+    const sequenced: SequencedEvent = { sequence: Number(rows[index]!.sequence), event };
+    await pubSub.publish(em, topicOf(run.id), sequenced);
+  }
+}
+
+/**
+ * Writes progress beside the work: events queue while a write is under way and go out together,
+ * so that reporting never holds up the analysis. Losing the last of them in a crash is harmless.
+ */
+export class ProgressWriter {
+  readonly #database: Database;
+  readonly #pubSub: PubSub;
+  readonly #run: { readonly id: Uuid; readonly accountId: Uuid };
+  #queue: ProgressEvent[] = [];
+  #writing: Promise<void> | null = null;
+  #failure: unknown = null;
+
+  constructor(database: Database, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }) {
+    this.#database = database;
+    this.#pubSub = pubSub;
+    this.#run = run;
+  }
+
+  /** Queues an event; returns at once. */
+  push(event: ProgressEvent): void {
+    this.#queue.push(event);
+    this.#writing ??= this.#write();
+  }
+
+  /** Resolves when everything pushed is written. @throws what a write failed with. */
+  async drain(): Promise<void> {
+    await this.#writing;
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue;
+        this.#queue = [];
+        await this.#database.asTenant(this.#run.accountId, async (em) => {
+          await em.execute(`set local synchronous_commit = off`);
+          await appendProgress(em, this.#pubSub, this.#run, batch);
+        });
+      }
+    } catch (error) {
+      this.#failure = error;
+    } finally {
+      this.#writing = null;
+    }
+  }
+}
+
+/**
+ * The history of a run from behind `after`, and then what happens, until the run ends.
+ * Notifications carry the events; a gap or a lost connection is mended from the table.
+ * Written by hand: `return()` on an async generator would wait behind its pending `next()`.
+ */
+export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
+  readonly #notifications: AsyncIterableIterator<SequencedEvent | Resync>;
+  readonly #readMissed: (after: number) => Promise<SequencedEvent[]>;
+  #pending: SequencedEvent[] | null = null;
+  #last: number;
+  #ended = false;
+
+  /** Starts listening at once, so that nothing falls between the history and the future. */
+  constructor(database: Database, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }, after: number) {
+    this.#notifications = pubSub.subscribe<SequencedEvent>(topicOf(run.id));
+    this.#readMissed = (last) => database.asTenant(run.accountId, (em) => eventsAfter(em, run.id, last));
+    this.#last = after;
+  }
+
+  async next(): Promise<IteratorResult<SequencedEvent, undefined>> {
+    while (!this.#ended) {
+      this.#pending ??= await this.#readMissed(this.#last);
+      const event = this.#pending.shift();
+      if (event === undefined) {
+        const { done, value } = await this.#notifications.next();
+        if (done === true) break;
+        this.#pending = value === RESYNC || value.sequence > this.#last + 1 ? null : [value];
+      } else if (event.sequence > this.#last) {
+        this.#last = event.sequence;
+        if (endsRun(event.event)) await this.return();
+        return { done: false, value: event };
+      }
+    }
+    return { done: true, value: undefined };
+  }
+
+  async return(): Promise<IteratorResult<SequencedEvent, undefined>> {
+    this.#ended = true;
+    await this.#notifications.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+/** The last event of a finished run, so that a watcher who has it already is told that nothing will follow. */
+export async function hasEnded(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(
+    `select 1 from attribution.attribution_progress where attribution_id = ? and sequence <= ? and event ->> 'kind' in ('RESULT', 'ERROR')`,
+    [attributionId, after],
+  );
+  return rows.length > 0;
+}
+
+/** How far each of these runs has come, in [0, 1]. */
+export async function latestProgress(em: SqlEntityManager, attributionIds: readonly Uuid[]): Promise<ReadonlyMap<Uuid, number>> {
+  if (attributionIds.length === 0) return new Map();
+  const rows = await em.execute<{ id: Uuid; progress: number }[]>(
+    `select attribution_id as id, max((event ->> 'progress')::float8) as progress from attribution.attribution_progress where attribution_id in (?) group by attribution_id`,
+    [attributionIds],
+  );
+  return new Map(rows.map((row) => [row.id, row.progress]));
+}
+
+async function eventsAfter(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<SequencedEvent[]> {
+  return em.execute<SequencedEvent[]>(`select sequence, event from attribution.attribution_progress where attribution_id = ? and sequence > ? order by sequence`, [attributionId, after]);
+}
+
+function endsRun(event: ProgressEvent): boolean {
+  return event.kind === 'RESULT' || event.kind === 'ERROR';
+}

@@ -1,0 +1,114 @@
+import type { ComputePool } from '../../../compute/pool.ts';
+import type { Job } from '../../../platform/events/jobs.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
+import type { Logger } from '../../../platform/telemetry/logs.ts';
+import type { DataSource } from '../data-sources/data-source.ts';
+import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { analyze, AnalysisFailedError, type RunData, type RunParameters } from './analyze.ts';
+import type { Attribution, AttributionFailure } from './attribution.ts';
+import { AttributionStore } from './attribution-store.ts';
+import type { AnalysisFigures } from './figures.ts';
+import { appendProgress, ProgressWriter, type ProgressEvent } from './progress.ts';
+import type { RunJob } from './run-attribution.ts';
+
+/** Which rows a run reads. Dates inclusive, UTC. */
+export interface RunQuery {
+  readonly accountId: Uuid;
+  readonly dataSourceId: Uuid;
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly lookbackDays: number;
+  readonly conversionEvent: string;
+}
+
+export interface RunWorkerServices {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+  readonly pool: ComputePool;
+  readonly logger: Logger;
+  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<RunData>;
+  readonly clock: () => Date;
+}
+
+/**
+ * Does the work of one accepted analysis. Safe to run again after a worker died half-way: the figures are the same
+ * bit by bit, and a row that is finished already is left alone.
+ */
+export async function runAttributionJob(services: RunWorkerServices, job: Job<RunJob>): Promise<void> {
+  const { accountId, attributionId } = job.data;
+  const begun = await begin(services, accountId, attributionId);
+  if (begun === null) return;
+  const { attribution, source } = begun;
+  const progress = new ProgressWriter(services.database, services.pubSub, attribution);
+  try {
+    if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
+    const figures = await run(services, job, attribution, source, (event) => progress.push(event));
+    await progress.drain();
+    await finish(services, attribution, (row) => row.complete(figures, services.clock()), { kind: 'RESULT' });
+  } catch (error) {
+    if (!(error instanceof AnalysisFailedError)) throw error;
+    await progress.drain();
+    await recordFailure(services, accountId, attributionId, error.failure);
+  }
+}
+
+/** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
+export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, accountId: Uuid, attributionId: Uuid, failure: AttributionFailure): Promise<void> {
+  await finish(services, { accountId, id: attributionId }, (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
+}
+
+async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<{ attribution: Attribution; source: DataSource | null } | null> {
+  return services.database.asTenant(accountId, async (em) => {
+    const attribution = await new AttributionStore(em).lock(attributionId);
+    if (attribution === null || attribution.isFinished()) return null;
+    attribution.begin();
+    const source = await new DataSourceStore(em).find(attribution.dataSourceId);
+    await em.flush();
+    return { attribution, source };
+  });
+}
+
+async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
+  const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
+  const data = await services.loadRunData(
+    {
+      accountId: attribution.accountId,
+      dataSourceId: attribution.dataSourceId,
+      startDate: attribution.dateStart,
+      endDate: attribution.dateEnd,
+      lookbackDays: attribution.lookbackWindowDays,
+      conversionEvent: attribution.conversionEvent,
+    },
+    (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }),
+  );
+  services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
+  return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now() });
+}
+
+function parametersOf(attribution: Attribution, source: DataSource): RunParameters {
+  return {
+    model: attribution.model,
+    rangeStartS: Date.parse(attribution.dateStart) / 1000,
+    rangeEndS: Date.parse(attribution.dateEnd) / 1000 + 86_400,
+    lookbackS: attribution.lookbackWindowDays * 86_400,
+    confidenceLevel: attribution.confidenceLevel,
+    markovOrder: attribution.markovOrder,
+    baselineChannels: attribution.baselineChannels ?? source.baselineChannels,
+    currency: source.currency ?? 'USD',
+    seed: `${attribution.dataSourceId}/${attribution.dateStart}/${attribution.dateEnd}`,
+  };
+}
+
+/** Closes the row and tells the watchers, in one transaction; a row that another attempt closed is left alone. */
+async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: { readonly id: Uuid; readonly accountId: Uuid }, close: (row: Attribution) => void, event: ProgressEvent): Promise<void> {
+  await services.database.asTenant(run.accountId, async (em) => {
+    const row = await new AttributionStore(em).lock(run.id);
+    if (row === null || row.isFinished()) return;
+    close(row);
+    await em.flush();
+    const done: ProgressEvent[] = event.kind === 'RESULT' ? [{ kind: 'PROGRESS', stage: 'done', progress: 1, message: 'Done' }, event] : [event];
+    await appendProgress(em, services.pubSub, run, done);
+  });
+}

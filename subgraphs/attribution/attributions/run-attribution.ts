@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
+import type { DataSource } from '../data-sources/data-source.ts';
+import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { Attribution, GRANULARITIES, MODELS } from './attribution.ts';
+import { parseDateRange, type DateRange } from './date-range.ts';
+import { appendProgress } from './progress.ts';
+
+/** What the worker is told; everything else stands in the row. */
+export interface RunJob {
+  readonly accountId: Uuid;
+  readonly attributionId: Uuid;
+}
+
+export const RUN_QUEUE: JobQueue<RunJob> = {
+  name: 'attribution.run',
+  data: z.object({ accountId: uuid, attributionId: uuid }),
+};
+
+const channelList = z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(200);
+
+const request = z.object({
+  dataSourceId: z.string(),
+  dateRange: z.array(z.string()),
+  model: z.enum(MODELS).nullish().transform((model) => model ?? 'causal'),
+  granularity: z.enum(GRANULARITIES).nullish().transform((granularity) => granularity ?? 'daily'),
+  channels: channelList.nullish(),
+  lookbackWindowDays: z.number().int().min(1).max(90).nullish().transform((days) => days ?? 30),
+  conversionEvent: z.string().min(1).max(100).nullish().transform((event) => event ?? 'purchase'),
+  confidenceLevel: z.number().min(0.8).max(0.99).nullish().transform((level) => level ?? 0.95),
+  baselineChannels: channelList.nullish(),
+  modelOptions: z.object({ markovOrder: z.number().int().min(1).max(4).nullish() }).nullish(),
+});
+
+export interface RunAttributionServices {
+  readonly database: Database;
+  readonly jobs: Jobs;
+  readonly pubSub: PubSub;
+  /** The channels that a source has rows of. */
+  readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly clock: () => Date;
+}
+
+/**
+ * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted
+ * analysis is always run and a refused one leaves nothing.
+ * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet).
+ */
+export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown): Promise<Attribution> {
+  const input = parseInput(request, rawInput);
+  const now = services.clock();
+  const dateRange = parseDateRange(input.dateRange, now);
+  const accountId = principal.accountId as Uuid;
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+  if (input.channels != null) await refuseUnknownChannels(services, accountId, dataSourceId, input.channels);
+
+  return services.database.asTenant(accountId, async (em) => {
+    const source = await new DataSourceStore(em).require(dataSourceId);
+    refuseUnusable(source, input.model);
+    const attribution = em.create(Attribution, {
+      id: newUuid(now.getTime()),
+      accountId,
+      agentId: source.agentId ?? null,
+      dataSourceId,
+      model: input.model,
+      status: 'pending',
+      ...columnsOf(dateRange),
+      granularity: input.granularity,
+      channels: input.channels ?? null,
+      baselineChannels: input.baselineChannels ?? null,
+      lookbackWindowDays: input.lookbackWindowDays,
+      conversionEvent: input.conversionEvent,
+      confidenceLevel: input.confidenceLevel,
+      markovOrder: input.modelOptions?.markovOrder ?? 1,
+      environment: principal.environment,
+      createdAt: now,
+    });
+    await em.flush();
+    await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
+    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, attributionId: attribution.id });
+    return attribution;
+  });
+}
+
+function columnsOf(range: DateRange) {
+  return { dateStart: range.start, dateEnd: range.end };
+}
+
+async function refuseUnknownChannels(services: RunAttributionServices, accountId: Uuid, dataSourceId: Uuid, wanted: readonly string[]): Promise<void> {
+  const known = await services.channelsOf(accountId, dataSourceId);
+  const unknown = wanted.findIndex((channel) => !known.includes(channel));
+  if (unknown < 0) return;
+  const param = `/channels/${unknown}`;
+  throw new ProblemError('validation_error', `channels: the source has no channel ${JSON.stringify(wanted[unknown])}; it has ${known.join(', ') || 'none yet'}.`, { code: 'unknown_channel', param });
+}
+
+function refuseUnusable(source: DataSource, model: Attribution['model']): void {
+  if (source.statistics == null) {
+    throw new ProblemError('data_source_unavailable', 'The data source has no rows yet. Upload them with POST /v1/data-sources/{id}/records, then ask again.', { code: 'never_synced', param: '/data_source_id' });
+  }
+  if (model === 'prav' && source.holdsOnlyPaths()) {
+    throw new ProblemError('validation_error', 'model: prav needs touchpoints of single users, and this source holds aggregated paths only. Upload touchpoints, or choose another model.', { code: 'insufficient_data', param: '/model' });
+  }
+}

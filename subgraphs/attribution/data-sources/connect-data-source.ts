@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { newUuid, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { DataSource, DEFAULT_BASELINE_CHANNELS, SOURCE_TYPES, SYNC_SCHEDULES } from './data-source.ts';
+
+const csvCredentials = z.strictObject({
+  filename: z.string().max(255).optional(),
+  content: z.string().optional(),
+  encoding: z.enum(['utf-8', 'base64']).default('utf-8'),
+  delimiter: z.union([z.literal('auto'), z.string().length(1)]).default('auto'),
+  mapping: z.record(z.string(), z.string().min(1)).optional(),
+});
+
+const connection = z.object({
+  type: z.enum(SOURCE_TYPES),
+  credentials: z.record(z.string(), z.unknown()),
+  syncSchedule: z.enum(SYNC_SCHEDULES).default('daily'),
+  name: z.string().trim().min(1).max(120).nullish(),
+  agentId: z.string().nullish(),
+  timezone: z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
+  baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).default([...DEFAULT_BASELINE_CHANNELS]),
+});
+
+/** A source that was created, and the rows that came with the request, if any. */
+export interface NewDataSource {
+  readonly source: DataSource;
+  readonly content: { readonly bytes: Buffer; readonly fileName: string | null } | null;
+}
+
+/**
+ * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
+ * @throws ProblemError `validation_error` for a bad member, an unknown agent, or a type without a connector here.
+ */
+export async function connectDataSource(database: Database, principal: Principal, rawInput: unknown, now: Date): Promise<NewDataSource> {
+  const input = parseInput(connection, rawInput);
+  if (input.type !== 'csv_upload') {
+    throw new ProblemError('validation_error', `type: this deployment has no connector for ${input.type}; it serves csv_upload.`, { code: 'unsupported_type', param: '/type' });
+  }
+  const credentials = parseCredentials(input.credentials);
+  const content = credentials.content === undefined ? null : { bytes: decode(credentials.content, credentials.encoding), fileName: credentials.filename ?? null };
+  const agentId = servingAgent(principal, input.agentId);
+
+  const source = await database.asTenant(principal.accountId as Uuid, async (em) => {
+    const created = em.create(DataSource, {
+      id: newUuid(now.getTime()),
+      accountId: principal.accountId as Uuid,
+      agentId,
+      type: input.type,
+      name: input.name ?? credentials.filename ?? 'CSV upload',
+      syncSchedule: input.syncSchedule,
+      timezone: input.timezone,
+      delimiter: credentials.delimiter === 'auto' ? null : credentials.delimiter,
+      mapping: credentials.mapping ?? null,
+      baselineChannels: input.baselineChannels,
+      createdAt: now,
+    });
+    await em.flush();
+    return created;
+  });
+  return { source, content };
+}
+
+/** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
+export async function withdrawDataSource(database: Database, source: DataSource): Promise<void> {
+  await database.asTenant(source.accountId, (em) => em.nativeDelete(DataSource, { id: source.id }));
+}
+
+function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
+  const parsed = z.object({ credentials: csvCredentials });
+  return parseInput(parsed, { credentials: raw }).credentials;
+}
+
+/** The agent that serves the source: the caller's own, or one that the caller names and is. */
+function servingAgent(principal: Principal, named: string | null | undefined): Uuid | null {
+  const own = principal.agentId as Uuid | null;
+  if (named == null) return own;
+  const uuid = requireUuid('agent', named, 'agent');
+  if (uuid !== own) throw new ProblemError('validation_error', `agent_id: ${named} is not an agent of this account.`, { code: 'unknown_agent', param: '/agent_id' });
+  return uuid;
+}
+
+function decode(content: string, encoding: 'utf-8' | 'base64'): Buffer {
+  if (encoding === 'utf-8') return Buffer.from(content, 'utf8');
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) {
+    throw new ProblemError('validation_error', 'credentials.content: this is not base64.', { code: 'invalid_encoding', param: '/credentials/content' });
+  }
+  return Buffer.from(content, 'base64');
+}
+
+function isTimezone(name: string): boolean {
+  return Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC';
+}

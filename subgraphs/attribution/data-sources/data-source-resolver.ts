@@ -1,0 +1,161 @@
+import DataLoader from 'dataloader';
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { ProblemError } from '../../../schema/problems.ts';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import type { Jobs } from '../../../platform/events/jobs.ts';
+import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { perRequest } from '../../../platform/graph/request-context.ts';
+import { requireUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { connectDataSource, withdrawDataSource } from './connect-data-source.ts';
+import type { DataSource } from './data-source.ts';
+import { DataSourceStore } from './data-source-store.ts';
+import {
+  AddRecordsInput,
+  AddRecordsPayload,
+  ConnectDataSourceInput,
+  ConnectDataSourcePayload,
+  DataSourceConnection,
+  DataSourceDetailType,
+  DataSourceType,
+  DeleteDataSourceInput,
+  DeleteDataSourcePayload,
+  MAX_JSON_RECORDS,
+  RejectedRowConnection,
+  RejectedRowType,
+  SyncDataSourceInput,
+  SyncDataSourcePayload,
+} from './data-source-type.ts';
+import { deleteDataSource } from './delete-data-source.ts';
+import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
+import type { ReceiveRecords, RejectedRow } from './records.ts';
+import { requestSync } from './sync-data-source.ts';
+
+export interface DataSourceServices {
+  readonly database: Database;
+  readonly jobs: Jobs;
+  readonly receiveRecords: ReceiveRecords;
+  readonly listRejects: (source: { readonly accountId: Uuid; readonly dataSourceId: Uuid }, page: { readonly limit: number; readonly offset: number }) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
+  readonly clock: () => Date;
+}
+
+const RECENT_SYNCS = 10;
+
+@Resolver(() => DataSourceType)
+export class DataSourceResolver {
+  readonly #services: DataSourceServices;
+  /** Sources of one request, read at once. */
+  readonly #loader;
+
+  constructor(services: DataSourceServices) {
+    this.#services = services;
+    this.#loader = perRequest((context) => {
+      const principal = assertAction(context.principal, 'dataSource:read');
+      return new DataLoader<Uuid, DataSource | null>(async (ids) => {
+        const found = await services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).findMany(ids));
+        const byId = new Map(found.map((source) => [source.id as Uuid, source]));
+        return ids.map((id) => byId.get(id) ?? null);
+      });
+    });
+  }
+
+  @Query(() => DataSourceType, { description: 'One source. Errors: RESOURCE_NOT_FOUND.' })
+  async dataSource(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<DataSourceType> {
+    const source = await this.#loader(context).load(requireUuid('ds', id, 'data source'));
+    if (source === null) throw new ProblemError('resource_not_found', `There is no data source ${id}.`);
+    return this.#present(source, context);
+  }
+
+  @Query(() => DataSourceConnection, { description: 'Sources of the account, newest first.' })
+  async dataSources(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<DataSourceType>> {
+    const principal = assertAction(context.principal, 'dataSource:read');
+    return this.#services.database.asTenant(principal.accountId, async (em) => {
+      const store = new DataSourceStore(em);
+      const page = await parsePage(args, () => store.count());
+      const [sources, totalCount] = await store.list(page);
+      return connectionOf(sources.map((source) => this.#present(source, context)), page, totalCount, this.#trust(context, sources.length));
+    });
+  }
+
+  @FieldResolver(() => DataSourceDetailType, { description: 'What is stored of the source and how good it is.' })
+  async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<DataSourceDetailType> {
+    const principal = assertAction(context.principal, 'dataSource:read');
+    const uuid = requireUuid('ds', source.id, 'data source');
+    return this.#services.database.asTenant(principal.accountId, async (em) => {
+      const store = new DataSourceStore(em);
+      return presentDetail(await store.require(uuid), await store.recentUploads(uuid, RECENT_SYNCS), this.#services.clock());
+    });
+  }
+
+  @Query(() => RejectedRowConnection, { description: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.' })
+  async dataSourceRejects(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string, @Args(() => PageArguments) args: PageArguments): Promise<Connection<RejectedRowType>> {
+    const principal = assertAction(context.principal, 'dataSource:read');
+    const source = await this.#require(principal, id);
+    const key = { accountId: source.accountId, dataSourceId: source.id };
+    const page = await parsePage(args, async () => (await this.#services.listRejects(key, { limit: 1, offset: 0 })).total);
+    const { rows, total } = await this.#services.listRejects(key, page);
+    return connectionOf(rows, page, total, this.#trust(context, rows.length));
+  }
+
+  @Mutation(() => ConnectDataSourcePayload, { description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
+  async connectDataSource(@Ctx() context: RequestContext, @Arg('input', () => ConnectDataSourceInput) input: ConnectDataSourceInput): Promise<ConnectDataSourcePayload> {
+    const principal = assertAction(context.principal, 'dataSource:connect');
+    const { source, content } = await connectDataSource(this.#services.database, principal, input, this.#services.clock());
+    try {
+      const report = content === null ? null : await this.#services.receiveRecords(principal, source.id, { mediaType: 'text/csv', contentEncoding: 'identity', body: [content.bytes] });
+      const current = report === null ? source : await this.#require(principal, this.#present(source, context).id);
+      return { dataSource: this.#present(current, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
+    } catch (error) {
+      await withdrawDataSource(this.#services.database, source);
+      throw error;
+    }
+  }
+
+  @Mutation(() => AddRecordsPayload, { description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND.' })
+  async addRecords(@Ctx() context: RequestContext, @Arg('input', () => AddRecordsInput) input: AddRecordsInput): Promise<AddRecordsPayload> {
+    const principal = assertAction(context.principal, 'dataSource:write');
+    if (input.records.length > MAX_JSON_RECORDS) {
+      throw new ProblemError('validation_error', `records: at most ${MAX_JSON_RECORDS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
+    }
+    const body = [Buffer.from(JSON.stringify(input.records))];
+    const report = await this.#services.receiveRecords(principal, requireUuid('ds', input.dataSourceId, 'data source'), { mediaType: 'application/json', contentEncoding: 'identity', body });
+    return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
+  }
+
+  @Mutation(() => SyncDataSourcePayload, { description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
+  async syncDataSource(@Ctx() context: RequestContext, @Arg('input', () => SyncDataSourceInput) input: SyncDataSourceInput): Promise<SyncDataSourcePayload> {
+    const principal = assertAction(context.principal, 'dataSource:write');
+    const { database, jobs, clock } = this.#services;
+    const sync = await requestSync(database, jobs, principal, requireUuid('ds', input.id, 'data source'), clock());
+    return { sync: presentSync(sync), trust: this.#trust(context, 1) };
+  }
+
+  @Mutation(() => DeleteDataSourcePayload, { description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND.' })
+  async deleteDataSource(@Ctx() context: RequestContext, @Arg('input', () => DeleteDataSourceInput) input: DeleteDataSourceInput): Promise<DeleteDataSourcePayload> {
+    const principal = assertAction(context.principal, 'dataSource:delete');
+    const { database, jobs, clock } = this.#services;
+    await deleteDataSource(database, jobs, principal, requireUuid('ds', input.id, 'data source'), clock());
+    return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
+  }
+
+  /** Entity resolver; null where the tenant cannot see the source. */
+  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<DataSourceType | null> {
+    const uuid = uuidFromPublicId('ds', String(reference['id']));
+    const source = uuid === undefined ? null : await this.#loader(context).load(uuid);
+    return source === null ? null : this.#present(source, context);
+  }
+
+  #require(principal: Principal, id: string): Promise<DataSource> {
+    return this.#services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).require(requireUuid('ds', id, 'data source')));
+  }
+
+  #present(source: DataSource, context: RequestContext): DataSourceType {
+    return presentDataSource(source, this.#services.clock(), this.#trust(context, 1));
+  }
+
+  #trust(context: RequestContext, records: number) {
+    return recordEnvelope(records, this.#services.clock(), context.apiVersion);
+  }
+}

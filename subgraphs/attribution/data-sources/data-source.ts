@@ -1,0 +1,113 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Uuid } from '../../../platform/identifiers.ts';
+
+export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
+export type SourceType = (typeof SOURCE_TYPES)[number];
+
+export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
+export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
+
+export type SourceStatus = 'connected' | 'syncing' | 'error';
+
+/** Channels that are there without marketing, unless a source or a run names others (see docs/concepts/baseline.md). */
+export const DEFAULT_BASELINE_CHANNELS: readonly string[] = ['direct', 'organic*', '(none)', 'unassigned'];
+
+/** Why the last sync of a source failed. */
+export interface SourceError {
+  readonly code: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly retryable: boolean;
+}
+
+/** What the stored rows of a source amount to; measured after every upload and sync. Dates are `YYYY-MM-DD`, UTC. */
+export interface SourceStatistics {
+  readonly touchpoints: number;
+  readonly conversions: number;
+  readonly spendRows: number;
+  readonly paths: number;
+  readonly earliest: string | null;
+  readonly latest: string | null;
+  readonly missingDays: readonly string[];
+  /** Share of conversions whose user has at least one touchpoint. */
+  readonly touchpointMatchRate: number;
+  /** Share of conversions without a touchpoint in the 30 days before. */
+  readonly unattributedShare: number;
+  /** Share of uploaded rows that repeated a natural key. */
+  readonly duplicateRate: number;
+}
+
+const DataSourceSchema = defineEntity({
+  name: 'DataSource',
+  tableName: 'data_sources',
+  schema: 'attribution',
+  properties: {
+    id: p.uuid().$type<Uuid>().primary(),
+    accountId: p.uuid().$type<Uuid>(),
+    agentId: p.uuid().$type<Uuid>().nullable(),
+    type: p.text().$type<SourceType>(),
+    name: p.text(),
+    syncingUntil: p.datetime(3).nullable(),
+    syncSchedule: p.text().$type<SyncSchedule>().default('daily'),
+    timezone: p.text().default('UTC'),
+    currency: p.text().nullable(),
+    delimiter: p.text().nullable(),
+    mapping: p.json().$type<Readonly<Record<string, string>>>().nullable(),
+    baselineChannels: p.array().$type<string[]>(),
+    statistics: p.json().$type<SourceStatistics>().nullable(),
+    rowsAccepted: p.bigint().$type<number>().default(0),
+    rowsRejected: p.bigint().$type<number>().default(0),
+    error: p.json().$type<SourceError>().nullable(),
+    lastSync: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    deletedAt: p.datetime(3).nullable(),
+  },
+});
+
+/** A connected origin of touchpoints, conversions, spend or ready-made paths. */
+export class DataSource extends DataSourceSchema.class {
+  /** Rows that were accepted over the life of the source, upserts included. */
+  recordsSynced(): number {
+    return Number(this.rowsAccepted);
+  }
+
+  /** `syncing` while rows arrive (a lease, so that a killed upload does not leave it syncing for ever), `error` after a failed sync. */
+  statusAt(now: Date): SourceStatus {
+    if (this.syncingUntil != null && this.syncingUntil > now) return 'syncing';
+    return this.error == null ? 'connected' : 'error';
+  }
+
+  /** True for a source that holds aggregated paths, so that nothing at user level can be computed from it. */
+  holdsOnlyPaths(): boolean {
+    return this.statistics !== null && this.statistics !== undefined && this.statistics.paths > 0 && this.statistics.touchpoints === 0 && this.statistics.conversions === 0;
+  }
+
+  /**
+   * Health in [0, 1]: the mean of freshness (1 on the day of the newest row, 0 after 30 days), match rate and
+   * completeness (share of days without a gap); null before anything was stored.
+   */
+  healthScore(now: Date): number | null {
+    const statistics = this.statistics;
+    if (statistics == null || statistics.earliest === null || statistics.latest === null) return null;
+    const ageDays = Math.max(0, daysBetween(statistics.latest, now.toISOString().slice(0, 10)) - 1);
+    const freshness = Math.max(0, 1 - ageDays / 30);
+    const days = daysBetween(statistics.earliest, statistics.latest) + 1;
+    const completeness = 1 - statistics.missingDays.length / days;
+    return (freshness + statistics.touchpointMatchRate + completeness) / 3;
+  }
+}
+DataSourceSchema.setClass(DataSource);
+
+function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
+}
+
+/** Whether a channel name matches one of the patterns; a trailing `*` matches any ending, case does not count. */
+export function isBaselineChannel(channel: string, patterns: readonly string[]): boolean {
+  const name = channel.toLowerCase();
+  return patterns.some((pattern) => {
+    const wanted = pattern.toLowerCase();
+    return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted;
+  });
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { uuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { DataSourceStore } from './data-source-store.ts';
+
+/** How long the rows of a deleted source are kept. */
+export const PURGE_AFTER_DAYS = 30;
+
+/** What the purge job is told. */
+export interface PurgeJob {
+  readonly accountId: Uuid;
+  readonly dataSourceId: Uuid;
+}
+
+export const PURGE_QUEUE: JobQueue<PurgeJob> = {
+  name: 'data-source.purge',
+  data: z.object({ accountId: uuid, dataSourceId: uuid }),
+};
+
+/**
+ * Deletes a source: from now on every call answers 404; its rows go after 30 days.
+ * @throws ProblemError `resource_not_found`.
+ */
+export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<void> {
+  await database.asTenant(principal.accountId as Uuid, async (em) => {
+    const source = await new DataSourceStore(em).lock(dataSourceId);
+    source.deletedAt = now;
+    source.mapping = null;
+    await em.flush();
+    const job: PurgeJob = { accountId: source.accountId, dataSourceId };
+    await jobs.enqueue(em, PURGE_QUEUE, job, { startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
+  });
+}

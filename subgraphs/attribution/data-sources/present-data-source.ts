@@ -1,0 +1,72 @@
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
+import type { DataSource } from './data-source.ts';
+import type { DataSourceDetailType, DataSourceType, IngestReportType, SyncType } from './data-source-type.ts';
+import type { RecordsReport } from './records.ts';
+import type { Upload } from './upload.ts';
+
+/** A source as the graph shows it. */
+export function presentDataSource(source: DataSource, now: Date, trust: TrustEnvelope): DataSourceType {
+  const status = source.statusAt(now);
+  return {
+    id: publicId('ds', source.id),
+    type: source.type,
+    status,
+    firstSyncEta: source.lastSync == null ? source.createdAt : null,
+    lastSync: source.lastSync ?? null,
+    nextSync: null,
+    recordsSynced: source.recordsSynced(),
+    healthScore: source.healthScore(now),
+    name: source.name,
+    syncSchedule: source.syncSchedule,
+    agentId: source.agentId == null ? null : publicId('agent', source.agentId),
+    currency: source.currency ?? null,
+    baselineChannels: source.baselineChannels,
+    createdAt: source.createdAt,
+    error: source.error == null ? null : { ...source.error, at: new Date(source.error.at) },
+    trust,
+  };
+}
+
+/** What is stored of a source, from its last measurement and its latest uploads (newest first). */
+export function presentDetail(source: DataSource, uploads: readonly Upload[], now: Date): DataSourceDetailType {
+  const statistics = source.statistics ?? null;
+  const open = source.statusAt(now) === 'syncing' ? uploads.find((upload) => upload.status === 'running') : undefined;
+  return {
+    coverage: { earliest: statistics?.earliest ?? null, latest: statistics?.latest ?? null, missingDays: statistics?.missingDays ?? [] },
+    freshnessSeconds: source.lastSync == null ? null : Math.max(0, Math.round((now.getTime() - source.lastSync.getTime()) / 1000)),
+    records: {
+      touchpoints: statistics?.touchpoints ?? 0,
+      conversions: statistics?.conversions ?? 0,
+      spendRows: statistics?.spendRows ?? 0,
+      paths: statistics?.paths ?? 0,
+      rejected: Number(source.rowsRejected),
+    },
+    quality: statistics === null || statistics.conversions === 0 ? null : statistics,
+    currentSync: open === undefined ? null : { syncId: publicId('sync', open.id as Uuid), progress: null, startedAt: open.startedAt, rows: open.rowsAccepted },
+    recentSyncs: uploads.map(presentSync),
+  };
+}
+
+/** One upload or sync as the graph shows it. */
+export function presentSync(upload: Upload): SyncType {
+  return {
+    syncId: publicId('sync', upload.id as Uuid),
+    dataSourceId: publicId('ds', upload.dataSourceId as Uuid),
+    status: upload.status,
+    rows: upload.rowsAccepted,
+    requestedAt: upload.startedAt,
+    startedAt: upload.startedAt,
+    completedAt: upload.completedAt ?? null,
+  };
+}
+
+/** What came of the rows of one request, as the graph shows it. */
+export function presentIngest(report: RecordsReport): IngestReportType {
+  return {
+    kind: report.kind,
+    accepted: report.rowsAccepted,
+    rejected: report.rowsRejected,
+    errors: report.firstErrors.map((row) => ({ ...row, uploadId: report.uploadId })),
+  };
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import type { SourceStatistics } from './data-source.ts';
+import { DataSourceStore } from './data-source-store.ts';
+import { Upload } from './upload.ts';
+
+/** What the sync job is told. */
+export interface SyncJob {
+  readonly accountId: Uuid;
+  readonly dataSourceId: Uuid;
+  readonly syncId: Uuid;
+}
+
+export const SYNC_QUEUE: JobQueue<SyncJob> = {
+  name: 'data-source.sync',
+  data: z.object({ accountId: uuid, dataSourceId: uuid, syncId: uuid }),
+};
+
+/** Measures what is stored of a source; filled by the touchpoint store. */
+export type MeasureSource = (accountId: Uuid, dataSourceId: Uuid) => Promise<Omit<SourceStatistics, 'duplicateRate'>>;
+
+/**
+ * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
+ * @throws ProblemError `resource_not_found`.
+ */
+export async function requestSync(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
+  return database.asTenant(principal.accountId as Uuid, async (em) => {
+    const sources = new DataSourceStore(em);
+    const source = await sources.lock(dataSourceId);
+    const open = await sources.openSync(dataSourceId);
+    if (open !== null) return open;
+    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    await em.flush();
+    const job: SyncJob = { accountId: source.accountId, dataSourceId, syncId: sync.id };
+    await jobs.enqueue(em, SYNC_QUEUE, job);
+    return sync;
+  });
+}
+
+/** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
+export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
+  const statistics = await measure(job.accountId, job.dataSourceId);
+  await database.asTenant(job.accountId, async (em) => {
+    const source = await new DataSourceStore(em).find(job.dataSourceId);
+    const sync = await em.findOne(Upload, { id: job.syncId });
+    if (source === null || sync === null) return;
+    const now = clock();
+    const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
+    source.statistics = { ...statistics, duplicateRate: duplicateRate(source.recordsSynced(), stored) };
+    source.error = null;
+    source.lastSync = now;
+    sync.complete({ kind: null, rowsAccepted: stored, rowsRejected: 0, bytes: 0, contentDigest: null }, now);
+    await em.flush();
+  });
+}
+
+/** Share of accepted rows that repeated a natural key and so replaced a row that was there. */
+export function duplicateRate(rowsAccepted: number, rowsStored: number): number {
+  return rowsAccepted === 0 ? 0 : Math.max(0, 1 - rowsStored / rowsAccepted);
+}

@@ -1,0 +1,88 @@
+import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
+import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
+
+/** Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse. */
+export const attributionOwner: MigrationOwner = {
+  schema: 'attribution',
+  migrations: [
+    {
+      name: '001-sources-and-attributions',
+      up: [
+        `create table attribution.data_sources (
+           id uuid primary key,
+           account_id uuid not null,
+           agent_id uuid,
+           type text not null,
+           name text not null,
+           syncing_until timestamptz(3),
+           sync_schedule text not null default 'daily',
+           timezone text not null default 'UTC',
+           currency text,
+           delimiter text,
+           mapping jsonb,
+           baseline_channels text[] not null,
+           statistics jsonb,
+           rows_accepted bigint not null default 0,
+           rows_rejected bigint not null default 0,
+           error jsonb,
+           last_sync timestamptz(3),
+           created_at timestamptz(3) not null,
+           deleted_at timestamptz(3)
+         )`,
+        `create index data_sources_account on attribution.data_sources (account_id, created_at desc)`,
+        ...tenantTable('attribution.data_sources'),
+        `create table attribution.uploads (
+           id uuid primary key,
+           account_id uuid not null,
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           cause text not null check (cause in ('upload', 'sync')),
+           status text not null check (status in ('queued', 'running', 'completed', 'failed')),
+           kind text,
+           rows_accepted bigint not null default 0,
+           rows_rejected bigint not null default 0,
+           bytes bigint not null default 0,
+           content_digest text,
+           error jsonb,
+           started_at timestamptz(3) not null,
+           completed_at timestamptz(3)
+         )`,
+        `create index uploads_source on attribution.uploads (data_source_id, started_at desc)`,
+        ...tenantTable('attribution.uploads'),
+        `create table attribution.attributions (
+           id uuid primary key,
+           account_id uuid not null,
+           agent_id uuid,
+           data_source_id uuid not null,
+           model text not null,
+           status text not null,
+           date_start date not null,
+           date_end date not null,
+           granularity text not null,
+           channels text[],
+           baseline_channels text[],
+           lookback_window_days integer not null,
+           conversion_event text not null,
+           confidence_level double precision not null,
+           markov_order integer not null,
+           environment text not null,
+           revision integer not null default 1,
+           result jsonb,
+           failure jsonb,
+           created_at timestamptz(3) not null,
+           completed_at timestamptz(3)
+         )`,
+        `create index attributions_account on attribution.attributions (account_id, created_at desc, id desc)`,
+        ...tenantTable('attribution.attributions'),
+        `create table attribution.attribution_progress (
+           attribution_id uuid not null references attribution.attributions on delete cascade,
+           account_id uuid not null,
+           sequence integer not null,
+           event jsonb not null,
+           at timestamptz(3) not null default now(),
+           primary key (attribution_id, sequence)
+         )`,
+        ...tenantTable('attribution.attribution_progress'),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,28 @@
+import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import { Attribution } from './attributions/attribution.ts';
+import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from './attributions/attribution-links-resolver.ts';
+import { attributionProgressResolver } from './attributions/attribution-progress-resolver.ts';
+import { AttributionResolver } from './attributions/attribution-resolver.ts';
+import type { RunAttributionServices } from './attributions/run-attribution.ts';
+import { DataSource } from './data-sources/data-source.ts';
+import { DataSourceResolver, type DataSourceServices } from './data-sources/data-source-resolver.ts';
+import { Upload } from './data-sources/upload.ts';
+
+/** Entities that the attribution subgraph keeps in PostgreSQL; touchpoints live in ClickHouse. */
+export const attributionEntities = [DataSource, Upload, Attribution];
+
+/** The attribution subgraph: sources, their rows, and the analyses of them. */
+export function attributionSubgraph(services: DataSourceServices & RunAttributionServices): Promise<Subgraph> {
+  const dataSources = new DataSourceResolver(services);
+  const attributions = new AttributionResolver(services);
+  const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
+  return buildSubgraph({
+    name: 'attribution',
+    resolvers: [dataSources, attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions)],
+    references: {
+      DataSource: (reference, context) => dataSources.resolveReference(reference, context),
+      Attribution: (reference, context) => attributions.resolveReference(reference, context),
+    },
+    orphanedTypes: [ServedAgentType],
+  });
+}

@@ -1,0 +1,110 @@
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import type { DataSource } from '../data-sources/data-source.ts';
+import type { RecordsBody, RecordsReport } from '../data-sources/records.ts';
+import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
+import { Upload } from '../data-sources/upload.ts';
+import { ingestRecords } from './ingest-records.ts';
+import type { IngestReport } from './ingest-report.ts';
+
+export interface ReceiveServices {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly measureSource: MeasureSource;
+  readonly clock: () => Date;
+}
+
+/** While rows arrive, the source counts as syncing for this long after the last sign of life. */
+const SYNCING_LEASE_MS = 60_000;
+const SIGN_OF_LIFE_MS = 5_000;
+
+/**
+ * Streams rows into a source and keeps the record of it. When it resolves, every accepted row is stored; when it
+ * throws, whatever was stored is replaced by sending the same file again, since rows are upserted by natural key.
+ * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
+ */
+export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody): Promise<RecordsReport> {
+  const { source, upload } = await beginUpload(services, principal, dataSourceId);
+  try {
+    const report = await ingestRecords({
+      clickhouse: services.clickhouse,
+      source: { accountId: source.accountId, dataSourceId },
+      uploadId: upload.id,
+      body: records.body,
+      mediaType: records.mediaType,
+      contentEncoding: records.contentEncoding,
+      delimiter: source.delimiter ?? 'auto',
+      ...(source.mapping == null ? {} : { mapping: source.mapping }),
+      sourceCurrency: source.currency ?? null,
+      onProgress: signOfLife(services, source),
+      now: services.clock(),
+    });
+    await completeUpload(services, source, upload, report);
+    return { ...report, uploadId: publicId('upload', upload.id as Uuid) };
+  } catch (error) {
+    await failUpload(services, source, upload, error);
+    throw error;
+  }
+}
+
+async function beginUpload(services: ReceiveServices, principal: Principal, dataSourceId: Uuid): Promise<{ source: DataSource; upload: Upload }> {
+  const now = services.clock();
+  return services.database.asTenant(principal.accountId, async (em) => {
+    const source = await new DataSourceStore(em).lock(dataSourceId);
+    source.syncingUntil = new Date(now.getTime() + SYNCING_LEASE_MS);
+    const upload = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'upload', status: 'running', startedAt: now });
+    await em.flush();
+    return { source, upload };
+  });
+}
+
+/** Prolongs the lease of a running upload now and then, so that a killed one stops counting by itself. */
+function signOfLife(services: ReceiveServices, source: DataSource): () => void {
+  let lastMs = services.clock().getTime();
+  return () => {
+    const nowMs = services.clock().getTime();
+    if (nowMs - lastMs < SIGN_OF_LIFE_MS) return;
+    lastMs = nowMs;
+    const until = new Date(nowMs + SYNCING_LEASE_MS);
+    // Only a status display hangs on it: when this write fails, the source shows as connected a little early.
+    void services.database
+      .asTenant(source.accountId, (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
+      .catch(() => undefined);
+  };
+}
+
+async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<void> {
+  const statistics = await services.measureSource(source.accountId, source.id as Uuid);
+  const now = services.clock();
+  await services.database.asTenant(source.accountId, async (em) => {
+    const current = await new DataSourceStore(em).lock(source.id as Uuid);
+    const record = await em.findOneOrFail(Upload, { id: upload.id });
+    record.complete({ kind: report.kind, rowsAccepted: report.rowsAccepted, rowsRejected: report.rowsRejected, bytes: report.bytes, contentDigest: report.contentDigest }, now);
+    const accepted = current.recordsSynced() + report.rowsAccepted;
+    current.rowsAccepted = accepted;
+    current.rowsRejected = Number(current.rowsRejected) + report.rowsRejected;
+    current.currency ??= report.currency;
+    const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
+    current.statistics = { ...statistics, duplicateRate: duplicateRate(accepted, stored) };
+    current.error = null;
+    current.lastSync = now;
+    current.syncingUntil = null;
+    await em.flush();
+  });
+}
+
+async function failUpload(services: ReceiveServices, source: DataSource, upload: Upload, cause: unknown): Promise<void> {
+  const now = services.clock();
+  const known = cause instanceof ProblemError;
+  await services.database.asTenant(source.accountId, async (em) => {
+    const record = await em.findOne(Upload, { id: upload.id });
+    const current = await new DataSourceStore(em).find(source.id as Uuid);
+    record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable: !known }, now);
+    if (current !== null) current.syncingUntil = null;
+    await em.flush();
+  });
+}

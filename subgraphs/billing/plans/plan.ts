@@ -1,0 +1,83 @@
+import { FEE_FLOOR_CENTS, FEE_RATE } from '../fees/platform-fee.ts';
+
+export type PlanId = 'sandbox' | 'pay_per_analysis' | 'pro_trial' | 'pro' | 'enterprise';
+
+/** A plan as the price list shows it. Money in USD cents; null where a price or limit is agreed by contract. */
+export interface Plan {
+  readonly planId: PlanId;
+  readonly name: string;
+  readonly priceCents: number | null;
+  readonly currency: 'USD';
+  readonly interval: 'month' | 'one_time' | null;
+  readonly trialDays: number | null;
+  readonly perAnalysisFee: { readonly rate: number; readonly floorCents: number } | null;
+  readonly limits: { readonly requestsPerMinute: number | null; readonly dailyLimit: number | null };
+  readonly features: readonly string[];
+  readonly selfServe: boolean;
+}
+
+const PER_ANALYSIS_FEE = { rate: FEE_RATE.numerator / FEE_RATE.denominator, floorCents: FEE_FLOOR_CENTS };
+
+/** The price list (interface §1 "Pricing rules", §8 "Rate limits"), cheapest first. */
+export const PLANS: readonly Plan[] = [
+  {
+    planId: 'sandbox',
+    name: 'Sandbox',
+    priceCents: 0,
+    currency: 'USD',
+    interval: null,
+    trialDays: null,
+    perAnalysisFee: null,
+    limits: { requestsPerMinute: 100, dailyLimit: null },
+    features: ['Deterministic synthetic data', 'All operations', 'No billing'],
+    selfServe: true,
+  },
+  {
+    planId: 'pay_per_analysis',
+    name: 'Pay per analysis',
+    priceCents: null,
+    currency: 'USD',
+    interval: null,
+    trialDays: null,
+    perAnalysisFee: PER_ANALYSIS_FEE,
+    limits: { requestsPerMinute: 60, dailyLimit: 10_000 },
+    features: ['No monthly fee', '5 % of the recovered revenue per analysis, at least 0.10 USD'],
+    selfServe: true,
+  },
+  {
+    planId: 'pro_trial',
+    name: 'Pro trial',
+    priceCents: 9900,
+    currency: 'USD',
+    interval: 'one_time',
+    trialDays: 14,
+    perAnalysisFee: null,
+    limits: { requestsPerMinute: 500, dailyLimit: null },
+    features: ['Everything in Pro for 14 days', 'Once per account'],
+    selfServe: true,
+  },
+  {
+    planId: 'pro',
+    name: 'Pro',
+    priceCents: 29_900,
+    currency: 'USD',
+    interval: 'month',
+    trialDays: null,
+    perAnalysisFee: null,
+    limits: { requestsPerMinute: 500, dailyLimit: null },
+    features: ['Unlimited uploads', 'No per-analysis fee'],
+    selfServe: true,
+  },
+  {
+    planId: 'enterprise',
+    name: 'Enterprise',
+    priceCents: null,
+    currency: 'USD',
+    interval: 'month',
+    trialDays: null,
+    perAnalysisFee: null,
+    limits: { requestsPerMinute: null, dailyLimit: null },
+    features: ['Committed spend with volume discounts', 'IP allowlist', 'Custom rate limits'],
+    selfServe: false,
+  },
+];

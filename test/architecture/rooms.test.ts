@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Which rooms a file may import from, by the path of the file; the first matching row counts. */
+const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
+  ['schema/', ['schema/']],
+  ['compute/', ['compute/', 'schema/']],
+  ['platform/', ['platform/', 'schema/']],
+  ['subgraphs/attribution/', ['subgraphs/attribution/', 'platform/', 'schema/', 'compute/pool.ts', 'compute/tasks.ts', 'compute/journey-tables.ts', 'compute/outcome.ts', 'compute/run-options.ts', 'compute/numerics/largest-remainder.ts']],
+  ['subgraphs/agents/', ['subgraphs/agents/', 'platform/', 'schema/']],
+  ['subgraphs/billing/', ['subgraphs/billing/', 'platform/', 'schema/']],
+  ['gateway/', ['gateway/', 'platform/', 'schema/']],
+  ['rest-adapter/idempotency/', ['rest-adapter/', 'schema/', 'platform/auth/', 'platform/trust/', 'platform/events/', 'platform/postgres/', 'gateway/client.ts']],
+  ['rest-adapter/', ['rest-adapter/', 'schema/', 'platform/auth/', 'platform/trust/', 'platform/events/', 'gateway/client.ts']],
+  ['examples/', ['examples/']],
+];
+
+/** Inside the attribution subgraph, features import leftwards only. */
+const ATTRIBUTION_ORDER = ['data-sources', 'touchpoints', 'journeys', 'attributions'];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function sourceFiles(room: string): string[] {
+  return readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(room, name));
+}
+
+function importsOf(file: string, text: string): Import[] {
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1]!);
+  return specifiers.map((specifier) => ({ from: file, to: relative(ROOT, resolve(ROOT, dirname(file), specifier)) }));
+}
+
+function forbidden(edges: readonly Import[]): string[] {
+  return edges
+    .filter(({ from, to }) => {
+      const row = IMPORT_TABLE.find(([room]) => from.startsWith(room));
+      return row !== undefined && !row[1].some((allowed) => to.startsWith(allowed));
+    })
+    .map(({ from, to }) => `${from} may not import ${to}`);
+}
+
+function rightwards(edges: readonly Import[]): string[] {
+  const place = (file: string) => ATTRIBUTION_ORDER.findIndex((feature) => file.startsWith(`subgraphs/attribution/${feature}/`));
+  return edges.filter(({ from, to }) => place(from) >= 0 && place(to) > place(from)).map(({ from, to }) => `${from} imports rightwards: ${to}`);
+}
+
+function cycles(edges: readonly Import[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of edges) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const state = new Map<string, 'open' | 'done'>();
+  const found: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    if (state.get(file) === 'open') found.push([...trail.slice(trail.indexOf(file)), file].join(' → '));
+    if (state.has(file)) return;
+    state.set(file, 'open');
+    for (const target of targets.get(file) ?? []) visit(target, [...trail, file]);
+    state.set(file, 'done');
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return found;
+}
+
+const ROOMS = readdirSync(ROOT, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !['node_modules', 'dist', 'docs'].includes(entry.name))
+  .map((entry) => entry.name);
+const files = ROOMS.flatMap(sourceFiles);
+const edges = files.flatMap((file) => importsOf(file, readFileSync(join(ROOT, file), 'utf8')));
+
+describe('the rooms of the house', () => {
+  test('every room imports only what the table allows', () => {
+    expect(forbidden(edges)).toEqual([]);
+  });
+
+  test('a forbidden import is caught', () => {
+    expect(forbidden([{ from: 'compute/pool.ts', to: 'platform/config.ts' }])).toHaveLength(1);
+    expect(forbidden([{ from: 'subgraphs/billing/plans/plan.ts', to: 'subgraphs/agents/registry/agent.ts' }])).toHaveLength(1);
+    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../platform/config.ts';`))).toHaveLength(1);
+  });
+
+  test('features of the attribution subgraph import leftwards only', () => {
+    expect(rightwards(edges)).toEqual([]);
+    expect(rightwards([{ from: 'subgraphs/attribution/journeys/a.ts', to: 'subgraphs/attribution/attributions/b.ts' }])).toHaveLength(1);
+  });
+
+  test('no file imports itself by way of others', () => {
+    expect(cycles(edges)).toEqual([]);
+    expect(cycles([{ from: 'a.ts', to: 'b.ts' }, { from: 'b.ts', to: 'c.ts' }, { from: 'c.ts', to: 'a.ts' }])).toEqual(['a.ts → b.ts → c.ts → a.ts']);
+  });
+
+  test('every file stays short enough to be read at one sitting', () => {
+    const long = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 401);
+    expect(long).toEqual([]);
+  });
+
+  test('file names say what is inside', () => {
+    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc|shared|lib|types|interfaces|constants|index)(\.tsx?$|\/)/.test(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import { defineEntity, p } from '@mikro-orm/core';
+import pg from 'pg';
+import { pino } from 'pino';
+import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
+import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
+import { tenantTable } from '../../../platform/postgres/tenant-tables.ts';
+import { ProblemError } from '../../../schema/problems.ts';
+import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+
+const owner: MigrationOwner = {
+  schema: 'shop',
+  migrations: [
+    {
+      name: '001-orders',
+      up: [
+        'create table shop.orders (id uuid primary key, account_id uuid not null, note text not null, placed_at timestamptz not null default now(), tags text[] not null default array[]::text[], days date[] not null default array[]::date[])',
+        ...tenantTable('shop.orders'),
+        'create table shop.counters (id int primary key, value int not null)',
+        'insert into shop.counters values (1, 0), (2, 0)',
+        `create function shop.count_all_orders() returns bigint language sql security definer set search_path = '' as 'select count(*) from shop.orders'`,
+      ],
+    },
+  ],
+};
+
+const Order = defineEntity({
+  name: 'Order',
+  schema: 'shop',
+  tableName: 'orders',
+  properties: { id: p.uuid().primary(), accountId: p.uuid(), note: p.string(), tags: p.array(), placedAt: p.datetime() },
+});
+
+const logger = pino({ level: 'silent' });
+const alice = randomUUID();
+const bob = randomUUID();
+let testDatabase: TestDatabase;
+let database: Database;
+
+const open = (url: string, timeoutMs?: number) =>
+  openDatabase({ url, entities: [Order], applicationName: 'test', poolMax: 4, logger, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+const insertOrder = (accountId: string, note: string) =>
+  database.asTenant(accountId, (em) => em.execute('insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), accountId, note]));
+const notes = (accountId: string) => database.asTenant(accountId, (em) => em.execute<{ note: string }[]>('select note from shop.orders order by note'));
+const rejection = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error);
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase([owner]);
+  database = await open(testDatabase.applicationUrl);
+});
+
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+describe('tenants', () => {
+  beforeAll(async () => {
+    await insertOrder(alice, 'of alice');
+    await insertOrder(bob, 'of bob');
+  });
+
+  test('an account sees its own rows and no others', async () => {
+    expect(await notes(alice)).toEqual([{ note: 'of alice' }]);
+    expect(await notes(bob)).toEqual([{ note: 'of bob' }]);
+  });
+
+  test('without a tenant every tenant table looks empty, before and after connections have served tenants', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      expect(await database.asNobody((em) => em.execute('select * from shop.orders'))).toEqual([]);
+      await notes(alice);
+    }
+  });
+
+  test('a row for another account is refused, and so is giving one away', async () => {
+    const foreign = database.asTenant(alice, (em) => em.execute('insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), bob, 'planted']));
+    await expect(foreign).rejects.toMatchObject({ code: '42501' });
+    await expect(database.asTenant(alice, (em) => em.execute('update shop.orders set account_id = ?', [bob]))).rejects.toMatchObject({ code: '42501' });
+    await expect(database.asNobody((em) => em.execute('insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), bob, 'planted']))).rejects.toMatchObject({ code: '42501' });
+  });
+
+  test('tenants do not mix on a pool smaller than their number', async () => {
+    const accounts = Array.from({ length: 24 }, () => randomUUID());
+    await Promise.all(accounts.map((account) => insertOrder(account, account)));
+    const seen = await Promise.all(accounts.map((account) => notes(account)));
+    expect(seen).toEqual(accounts.map((account) => [{ note: account }]));
+  });
+
+  test('a SECURITY DEFINER function of the owner sees every tenant', async () => {
+    const rows = await database.asNobody((em) => em.execute<{ all: string }[]>('select shop.count_all_orders() as all'));
+    expect(Number(rows[0]!.all)).toBeGreaterThanOrEqual(2);
+  });
+
+  test('an account id that is no UUID never reaches SQL', async () => {
+    await expect(database.asTenant(`'; drop table shop.orders; --`, async () => undefined)).rejects.toThrow(TypeError);
+  });
+
+  test('entities are read and written through MikroORM in the same transaction', async () => {
+    const account = randomUUID();
+    const id = randomUUID();
+    await database.asTenant(account, async (em) => {
+      em.create(Order, { id, accountId: account, note: 'is it 50 % off?', tags: ['a', 'b?'], placedAt: new Date('2026-02-01T10:00:00Z') });
+    });
+    const found = await database.asTenant(account, (em) => em.findOneOrFail(Order, { id }));
+    expect(found).toMatchObject({ note: 'is it 50 % off?', tags: ['a', 'b?'] });
+    expect(new Date(found.placedAt).toISOString()).toBe('2026-02-01T10:00:00.000Z');
+    expect(await database.asTenant(bob, (em) => em.findOne(Order, { id }))).toBeNull();
+  });
+});
+
+describe('transactions', () => {
+  test('an error rolls back everything', async () => {
+    const account = randomUUID();
+    const failing = database.asTenant(account, async (em) => {
+      await em.execute('insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), account, 'gone']);
+      throw new Error('on purpose');
+    });
+    await expect(failing).rejects.toThrow('on purpose');
+    expect(await notes(account)).toEqual([]);
+  });
+
+  test('a deadlock is resolved by running the loser again', async () => {
+    let runs = 0;
+    const both = [1, 2];
+    const started = both.map(() => Promise.withResolvers<void>());
+    const increments = both.map((first, index) =>
+      database.asNobody(async (em) => {
+        runs += 1;
+        await em.execute('update shop.counters set value = value + 1 where id = ?', [first]);
+        started[index]!.resolve();
+        await Promise.all(started.map((each) => each.promise));
+        await em.execute('update shop.counters set value = value + 1 where id = ?', [3 - first]);
+      }, { timeoutMs: 10_000 }),
+    );
+    await Promise.all(increments);
+    expect(runs).toBe(3);
+    expect(await database.asNobody((em) => em.execute('select value from shop.counters order by id'))).toEqual([{ value: 2 }, { value: 2 }]);
+  });
+
+  test('serializable transactions that conflict are run again until both count', async () => {
+    await database.asNobody((em) => em.execute('update shop.counters set value = 0'));
+    const increment = () =>
+      database.asNobody(async (em) => {
+        const [row] = await em.execute<{ value: number }[]>('select value from shop.counters where id = 1');
+        await em.execute('update shop.counters set value = ? where id = 1', [row!.value + 1]);
+      }, { isolation: 'serializable', timeoutMs: 10_000 });
+    await Promise.all([increment(), increment(), increment()]);
+    expect(await database.asNobody((em) => em.execute('select value from shop.counters where id = 1'))).toEqual([{ value: 3 }]);
+  });
+
+  test('work that takes too long is cut and answered as an outage', async () => {
+    const slow = rejection(database.asNobody((em) => em.execute('select pg_sleep(20)'), { timeoutMs: 200 }));
+    expect(await slow).toMatchObject({ type: 'service_unavailable', problem: { retryAfterS: 2 } });
+    await database.ping();
+  });
+});
+
+describe('outages', () => {
+  test('connections terminated by the server answer 503 at most once each, and new ones take their place', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => database.asNobody((em) => em.execute('select pg_sleep(0.02)'))));
+    const victim = rejection(database.asNobody((em) => em.execute('select pg_sleep(20)')));
+    const admin = new pg.Client({ connectionString: testDatabase.applicationUrl });
+    await admin.connect();
+    const killAll = `select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'test' and datname = current_database() and query like '%pg_sleep(20)%'`;
+    for (let killed = 0; killed === 0; ) killed = Number((await admin.query<{ count: string }>(killAll)).rows[0]!.count);
+    await admin.end();
+    expect(await victim).toBeInstanceOf(ProblemError);
+    expect(await victim).toMatchObject({ type: 'service_unavailable' });
+    await database.asNobody((em) => em.execute('select 1'));
+  });
+
+  test('a refused connection is a 503, at opening and later', async () => {
+    const proxy = await startProxy(testDatabase.applicationUrl);
+    const proxied = await open(proxy.url, 1_000);
+    await proxied.ping();
+    await proxy.close();
+    expect(await rejection(proxied.asNobody((em) => em.execute('select 1')))).toMatchObject({ type: 'service_unavailable' });
+    expect(await rejection(proxied.ping())).toMatchObject({ type: 'service_unavailable' });
+    expect(await rejection(open(proxy.url, 1_000))).toMatchObject({ type: 'service_unavailable' });
+    await proxied.close();
+  });
+
+  test('a network that swallows everything is noticed in time, and healed from without a restart', async () => {
+    const proxy = await startProxy(testDatabase.applicationUrl);
+    const proxied = await open(proxy.url, 800);
+    await Promise.all(Array.from({ length: 4 }, () => proxied.asNobody((em) => em.execute('select pg_sleep(0.02)'))));
+    proxy.swallow(true);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => rejection(proxied.asNobody((em) => em.execute('select 1')))));
+    expect(answers.every((answer) => answer instanceof ProblemError && answer.type === 'service_unavailable')).toBe(true);
+    proxy.swallow(false);
+    // The connections from before stay dead; not one request may be sent down one of them.
+    const healed = await Promise.all(Array.from({ length: 8 }, () => proxied.asNobody((em) => em.execute<{ one: number }[]>('select 1 as one'))));
+    expect(healed).toHaveLength(8);
+    await proxied.close();
+    await proxy.close();
+  });
+});
+
+describe('unsafe databases are refused', () => {
+  test('a role that owns the tables', async () => {
+    await expect(open(testDatabase.ownerUrl)).rejects.toThrow(/liftgraph_owner owns tables of tenants/);
+  });
+
+  test('a session that would not wait for its commits', async () => {
+    const careless = new URL(testDatabase.applicationUrl);
+    careless.searchParams.set('options', '-c synchronous_commit=off');
+    await expect(open(careless.href)).rejects.toThrow(/synchronous_commit is off/);
+  });
+});
+
+interface Proxy {
+  readonly url: string;
+  /** While on, bytes vanish in both directions and connections stay open; those of before never work again. */
+  swallow(on: boolean): void;
+  close(): Promise<void>;
+}
+
+async function startProxy(target: string): Promise<Proxy> {
+  const address = new URL(target);
+  const sockets = new Set<Socket>();
+  const pipes = new Set<{ swallowed: boolean }>();
+  let swallowing = false;
+  const server: Server = createServer((client) => {
+    const upstream = connect(Number(address.port), address.hostname);
+    const pipe = { swallowed: swallowing };
+    pipes.add(pipe);
+    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => pipe.swallowed || to.write(chunk));
+      from.on('close', () => to.destroy());
+      from.on('error', () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.port = String((server.address() as { port: number }).port);
+  return {
+    url: url.href,
+    swallow: (on) => {
+      swallowing = on;
+      if (on) for (const pipe of pipes) pipe.swallowed = true;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

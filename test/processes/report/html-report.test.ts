@@ -1,0 +1,85 @@
+import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
+import { escapeHtml } from '../../../processes/report/html.ts';
+import { htmlReport } from '../../../processes/report/html-report.ts';
+import { CAUSAL, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
+
+const HOSTILE = `"><img src=x onerror=alert(1)></svg><script>alert('&')</script>`;
+
+/** Text between tags, entities undone: what a reader sees. */
+const visibleText = (page: string): string =>
+  page.replace(/<style>[\s\S]*?<\/style>/g, '').replaceAll(/<[^>]*>/g, ' ').replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&').replaceAll(/\s+/g, ' ');
+const figures = (page: string): readonly string[] => page.match(/<svg[\s\S]*?<\/svg>/g) ?? [];
+
+describe('the HTML report', () => {
+  const page = htmlReport(CAUSAL, 'events.csv');
+
+  test('is one file that loads nothing and runs nothing', () => {
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).not.toMatch(/https?:|\/\/[a-z]|@import|<script|<link|<iframe|\ssrc=/i);
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+  });
+
+  test('every channel stands in the table, every paid one in each of the three plots', () => {
+    for (const { channel } of CAUSAL.channel_impact) expect(page).toContain(`<th scope="row">${channel}</th>`);
+    const plots = figures(page);
+    expect(plots).toHaveLength(3);
+    for (const plot of plots) for (const { channel, is_baseline: unpaid } of CAUSAL.channel_impact) if (!unpaid) expect(plot).toContain(`>${channel}`);
+  });
+
+  test('states the headline figures, findings, warnings, weights and the digest', () => {
+    const text = visibleText(page);
+    for (const part of [
+      'Caused by marketing $5,198 58.1 % of $8,952 revenue', 'Recovered revenue $3,076', 'Return on ad spend 3.44×', 'Confidence 0.57',
+      'Last click hides retargeting the most: it shows $112 of $1,441.',
+      'Last click praises brand_search too much: it shows $3,806, this model credits $929.',
+      'Below break-even: affiliate.',
+      'PRAV: the intervals of all channels reach zero',
+      'Shapley 33.8 %', 'PRAV 66.2 %', CAUSAL.diagnostics.run_digest, 'direct, organic',
+    ]) expect(text).toContain(part);
+  });
+
+  test('whatever comes from data is escaped: channel, rule, subject, warning, currency, method', () => {
+    const report: AttributionReport = {
+      ...withChannel('video', { channel: HOSTILE }),
+      comparison: { [HOSTILE]: { [HOSTILE]: 1 } },
+      model_breakdown: { [HOSTILE]: { [HOSTILE]: 0.5 } },
+      currency: HOSTILE,
+      methodology: HOSTILE,
+      diagnostics: { ...CAUSAL.diagnostics, warnings: [HOSTILE], run_digest: HOSTILE },
+    };
+    const hostile = htmlReport(report, HOSTILE);
+    expect(hostile).not.toContain('<img');
+    expect(hostile).not.toContain('<script');
+    expect(hostile.match(/<\/svg>/g)).toHaveLength(3);
+    expect(hostile.split(escapeHtml(HOSTILE)).length).toBeGreaterThan(6);
+  });
+
+  test('bars are as long as the figures: twice the revenue, twice the bar', () => {
+    const halved = withChannel('retargeting', { attributed_revenue: 720.28 });
+    const barOf = (report: AttributionReport, name: string): number => {
+      const rows = report.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue);
+      const bars = [...figures(htmlReport(report, 'x'))[0]!.matchAll(/<path d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+A[^"]*" fill="var\(--causal\)"/g)];
+      const bar = bars.slice(-rows.length)[rows.findIndex((channel) => channel.channel === name)]!;
+      return Number(bar[2]) - Number(bar[1]);
+    };
+    expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
+  });
+
+  test('a path model claims no cause, and shows no interval', () => {
+    const text = visibleText(htmlReport(pathModelReport(), 'paths.csv'));
+    expect(text).toContain('What your marketing is credited with');
+    expect(text).not.toContain('Whiskers');
+    expect(text).toContain('no touch recorded');
+  });
+
+  test('data without spend, without paid channels or with a hundred of them still makes a page', () => {
+    const noSpend = withMembers({ channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, spend: 0, roas: null, roi: null })) });
+    expect(figures(htmlReport(noSpend, 'x'))).toHaveLength(2);
+    const unpaidOnly = withMembers({ channel_impact: CAUSAL.channel_impact.filter((channel) => channel.is_baseline), model_breakdown: {} });
+    expect(figures(htmlReport(unpaidOnly, 'x'))).toHaveLength(0);
+    const many = withMembers({ channel_impact: Array.from({ length: 100 }, (_, index) => ({ ...CAUSAL.channel_impact[0]!, channel: `channel ${index}` })) });
+    const page = htmlReport(many, 'x');
+    expect(page).toContain('<th scope="row">channel 99</th>');
+    expect(page).toContain('The 76 smallest channels are in the table only.');
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { terminalTable } from '../../../processes/report/terminal-table.ts';
+import { displayWidth, printable, truncate, wrap } from '../../../processes/report/terminal-text.ts';
+import { CAUSAL, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
+
+const wide = { width: 120, colours: false };
+const lineOf = (table: string, label: string): string => table.split('\n').find((line) => line.startsWith(label))!;
+const cells = (line: string): readonly string[] => line.split(/ {3,}/);
+
+describe('the terminal table', () => {
+  test('has a row per paid channel, most credited first, then marketing, baseline and total', () => {
+    const table = terminalTable(CAUSAL, wide).split('\n');
+    const labels = table.slice(4).map((line) => line.split(/ {2,}/)[0]).filter((label) => label !== '' && !label!.startsWith('─'));
+    expect(labels.slice(0, 11)).toEqual(['retargeting', 'paid_search', 'brand_search', 'display', 'email', 'social', 'video', 'affiliate', 'all marketing', 'baseline', 'total']);
+  });
+
+  test('shows spend, last click, credit, interval, ROAS and confidence of a channel', () => {
+    const table = terminalTable(CAUSAL, wide);
+    expect(cells(lineOf(table, 'channel'))).toEqual(['channel', 'spend', 'last click', 'causal revenue', '95 % interval', 'ROAS', 'confidence']);
+    expect(cells(lineOf(table, 'brand_search'))).toEqual(['brand_search', '102.02', '3,805.79', '929.40', '0 … 3,343', '9.11', '0.60']);
+    expect(cells(lineOf(table, 'baseline'))).toEqual(['baseline', '–', '3,416.59', '3,754.70', '–', '–', '–']);
+    expect(cells(lineOf(table, 'total'))).toEqual(['total', '1,508.88', '8,952.22', '8,952.22', '–', '–', '–']);
+  });
+
+  test('names period, model, Delta_R and every warning', () => {
+    const report = withMembers({ diagnostics: { ...CAUSAL.diagnostics, warnings: ['first thing', 'second thing'] } });
+    const table = terminalTable(report, wide);
+    expect(table).toContain('causal attribution · 2025-01-06 to 2025-04-05 · USD · 145 orders');
+    expect(table).toContain('Delta_R 3,075.58 USD');
+    expect(table).toContain('! first thing');
+    expect(table).toContain('! second thing');
+  });
+
+  test('gives the interval of Delta_R where the model has one', () => {
+    const models = { causal: { delta_r_interval_cents: [120_000, 451_050] } };
+    const table = terminalTable(withMembers({ diagnostics: { ...CAUSAL.diagnostics, models } }), { ...wide, width: 300 });
+    expect(table).toContain('95 % interval 1,200.00 USD to 4,510.50 USD');
+  });
+
+  test('a path model credits unpaid channels in rows of their own, and both columns still sum to the revenue', () => {
+    const table = terminalTable(pathModelReport(), wide);
+    const amounts = ['all marketing', 'direct', 'organic', 'no touch recorded'].map((label) => cells(lineOf(table, label)).slice(2, 4).map((cell) => Math.round(100 * Number(cell.replaceAll(',', '')))));
+    const sums = [0, 1].map((column) => amounts.reduce((sum, row) => sum + row[column]!, 0));
+    expect(sums).toEqual([895_222, 895_222]);
+  });
+
+  test('never writes beyond the width, whatever is left out, and keeps the credit to the last', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 44, max: 200 }), (width) => {
+        const table = terminalTable(CAUSAL, { width, colours: false });
+        expect(Math.max(...table.split('\n').map(displayWidth))).toBeLessThanOrEqual(width);
+        expect(table).toContain('causal revenue');
+        expect(table).toContain('1,440.56');
+      }),
+    );
+  });
+
+  test('has colours only when asked', () => {
+    expect(terminalTable(CAUSAL, wide)).not.toContain('\u001B');
+    expect(terminalTable(CAUSAL, { ...wide, colours: true })).toContain('\u001B[1m');
+  });
+
+  test('a channel name can neither colour nor forge the output', () => {
+    const table = terminalTable(withChannel('video', { channel: '\u001B[31mvideo\nall marketing\r\u202Eoediv' }), wide);
+    expect(table).not.toMatch(/[\u001B\r\u202E]/);
+    expect(table).toContain('·[31mvideo·all marketing··oediv');
+  });
+});
+
+describe('text on a terminal', () => {
+  test.each([
+    ['plain', 5],
+    ['検索広告', 8],
+    ['검색', 4],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['📣 promo', 8],
+  ])('%j takes %i cells', (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+
+  test('truncation keeps within the cells and marks what is lost', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }).map(printable), fc.integer({ min: 1, max: 30 }), (text, width) => {
+        const cut = truncate(text, width);
+        expect(displayWidth(cut)).toBeLessThanOrEqual(width);
+        expect(cut === text || cut.endsWith('…')).toBe(true);
+      }),
+    );
+  });
+
+  test('wrapping keeps every word', () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }), fc.integer({ min: 12, max: 40 }), (words, width) => {
+        const lines = wrap(words.join(' '), width);
+        expect(lines.join(' ').split(' ')).toEqual(words);
+        expect(lines.every((line) => line.length <= width)).toBe(true);
+      }),
+    );
+  });
+});

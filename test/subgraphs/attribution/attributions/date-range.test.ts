@@ -1,0 +1,38 @@
+import { daysIn, parseDateRange } from '../../../../subgraphs/attribution/attributions/date-range.ts';
+
+const now = new Date('2026-11-21T10:00:00Z');
+
+function codeOf(range: readonly string[]): string | undefined {
+  try {
+    parseDateRange(range, now);
+  } catch (error) {
+    return (error as { problem: { code: string } }).problem.code;
+  }
+  return undefined;
+}
+
+describe('date range', () => {
+  test('both ends are included', () => {
+    expect(daysIn(parseDateRange(['2026-01-01', '2026-01-31'], now))).toBe(31);
+    expect(daysIn(parseDateRange(['2026-11-21', '2026-11-21'], now))).toBe(1);
+  });
+
+  test.each([
+    [['2026-02-01', '2026-01-31'], 'invalid_range'],
+    [['2026-02-30', '2026-03-01'], 'invalid_range'],
+    [['2026-01-01'], 'invalid_range'],
+    [['2026-01-01', '2026-01-02', '2026-01-03'], 'invalid_range'],
+    [['01/02/2026', '2026-03-01'], 'invalid_range'],
+    [['2026-11-01', '2026-11-22'], 'future_range'],
+    [['2024-11-01', '2026-11-20'], 'range_too_long'],
+    [['2024-01-01', '2024-01-31'], 'outside_retention'],
+  ])('%j is refused as %s', (range, code) => {
+    expect(codeOf(range)).toBe(code);
+  });
+
+  test('the longest and oldest range that the archive holds is taken', () => {
+    expect(daysIn(parseDateRange(['2024-11-21', '2026-11-21'], now))).toBe(731);
+    expect(codeOf(['2024-11-20', '2026-11-20'])).toBeUndefined();
+    expect(codeOf(['2024-11-19', '2026-11-18'])).toBe('outside_retention');
+  });
+});
