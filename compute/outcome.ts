@@ -2,6 +2,8 @@
 export type FailureCode =
   /** the data cannot answer the question; the message says what is missing */
   | 'insufficient_data'
+  /** the data names more channels than the model can tell apart in reasonable time */
+  | 'too_many_channels'
   /** the input breaks its own contract (lengths, indices, options) */
   | 'invalid_input'
   /** the numbers left the range of floating point */

@@ -1,5 +1,12 @@
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { fileURLToPath } from 'node:url';
+import type { ApolloServer } from '@apollo/server';
+import type { DocumentNode, ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
+import { freshContext } from '../platform/graph/request-context.ts';
+import { EventStream } from './event-stream.ts';
+import { loadNamedDocuments, type NamedDocument } from './named-documents.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /**
  * What the other doors say to the graph: named documents, executed in this process. Authorisation is the
@@ -21,4 +28,69 @@ export interface GraphClient {
    * The iterator throws a ProblemError where the source refuses, breaks, or an event fails.
    */
   subscribe(name: string, variables: Readonly<Record<string, unknown>>, context: RequestContext): AsyncIterableIterator<Record<string, unknown>>;
+}
+
+export interface GraphClientOptions {
+  readonly server: ApolloServer<RequestContext>;
+  readonly subscriptions: Subscriptions;
+  readonly apiSchema: GraphQLSchema;
+  readonly documentsFolder: string | undefined;
+}
+
+const DOCUMENTS_FOLDER = fileURLToPath(new URL('../schema/operations', import.meta.url));
+
+/** @throws NamedDocumentsError when a document does not fit the graph */
+export function graphClient({ server, subscriptions, apiSchema, documentsFolder = DOCUMENTS_FOLDER }: GraphClientOptions): GraphClient {
+  const documents = loadNamedDocuments(documentsFolder, apiSchema);
+  const named = (name: string): NamedDocument => {
+    const document = documents.get(name);
+    if (document === undefined) throw new Error(`there is no document ${name}`);
+    return document;
+  };
+  return {
+    operations: [...documents.keys()],
+    apiSchema,
+    document: (name) => named(name).document,
+    async execute(name, variables, context) {
+      // Text, not the document: Apollo's caches of documents and plans are keyed by it.
+      const { body } = await server.executeOperation({ query: named(name).text, variables: { ...variables } }, { contextValue: freshContext(context) });
+      if (body.kind !== 'single') throw new Error('the graph has no incremental delivery');
+      return dataOf(body.singleResult);
+    },
+    subscribe(name, variables, context) {
+      const { document } = named(name);
+      return new EventStream(
+        deferred(subscriptions.subscribe({ document, operationName: name, variables, context })),
+        dataOf,
+        (reason) => {
+          throw reason;
+        },
+      );
+    },
+  };
+}
+
+/** @throws ProblemError for the first error */
+function dataOf({ data, errors }: Pick<ExecutionResult | FormattedExecutionResult, 'data' | 'errors'>): Record<string, unknown> {
+  const [error] = errors ?? [];
+  if (error !== undefined) throw ProblemError.fromExtensions(error.message, error.extensions) ?? new ProblemError('internal_error', 'An unexpected error occurred.');
+  return data ?? {};
+}
+
+/** The stream is being opened already; a refusal is its one event. */
+function deferred(opening: ReturnType<Subscriptions['subscribe']>): AsyncIterator<ExecutionResult> {
+  let refusalTaken = false;
+  return {
+    async next() {
+      const stream = await opening;
+      if (stream instanceof EventStream) return stream.next();
+      if (refusalTaken) return { done: true, value: undefined };
+      refusalTaken = true;
+      return { done: false, value: stream };
+    },
+    async return() {
+      const stream = await opening;
+      return stream instanceof EventStream ? stream.return() : { done: true, value: undefined };
+    },
+  };
 }

@@ -28,6 +28,8 @@ export interface Config {
   };
   /** Signs the principals that the gateway passes to the subgraphs. Role `all` makes its own when unset. */
   readonly internalSecret: string | undefined;
+  /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
+  readonly keyPepper: string | undefined;
   /** Protects the console's page that creates the first account. */
   readonly bootstrapToken: string | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -87,6 +89,7 @@ const environmentSchema = z.object({
   SUBGRAPH_AGENTS_URL: httpUrl('http://agents:4002/graphql').optional(),
   SUBGRAPH_BILLING_URL: httpUrl('http://billing:4003/graphql').optional(),
   INTERNAL_SECRET: z.string().min(32, 'at least 32 characters').optional(),
+  KEY_PEPPER: z.string().min(32, 'at least 32 characters').optional(),
   BOOTSTRAP_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   LOG_FORMAT: oneOf(['json', 'pretty']).default('json'),
@@ -111,17 +114,17 @@ type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
 /** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'BOOTSTRAP_TOKEN']);
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'BOOTSTRAP_TOKEN']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
 const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   all: [],
-  gateway: ['DATABASE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET'],
-  'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET'],
-  'subgraph:agents': ['DATABASE_URL', 'INTERNAL_SECRET'],
-  'subgraph:billing': ['DATABASE_URL', 'INTERNAL_SECRET'],
-  worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET'],
+  gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  worker: ['DATABASE_URL', 'CLICKHOUSE_URL'],
 };
 
 /**
@@ -162,6 +165,7 @@ function toConfig(environment: Environment): Config {
       billing: environment.SUBGRAPH_BILLING_URL,
     },
     internalSecret: environment.INTERNAL_SECRET,
+    keyPepper: environment.KEY_PEPPER,
     bootstrapToken: environment.BOOTSTRAP_TOKEN,
     logLevel: environment.LOG_LEVEL,
     logFormat: environment.LOG_FORMAT,
@@ -190,7 +194,7 @@ export function describeConfig(config: Config): string[] {
 
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'bootstrapToken') return '(set, hidden)';
+  if (name === 'internalSecret' || name === 'keyPepper' || name === 'bootstrapToken') return '(set, hidden)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
   return typeof value === 'string' ? withoutPassword(value) : String(value);
 }

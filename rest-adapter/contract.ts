@@ -23,7 +23,7 @@ interface Pattern {
   readonly operation: Operation;
 }
 
-// Rows with more literal segments come first, so that /agents/me is never taken for /agents/{id}.
+// Paths with more literal segments come first.
 const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => ({ segments: path.split('/').slice(1), operation }))).toSorted(
   (one, other) => variablesIn(one) - variablesIn(other),
 );
@@ -39,7 +39,9 @@ export function pathsOf(operation: Operation): readonly string[] {
  */
 export function matchRoute(method: string, path: string): Route {
   const segments = path.split('/').slice(1);
-  const matches = PATTERNS.filter((pattern) => fits(pattern, segments));
+  const fitting = PATTERNS.filter((pattern) => fits(pattern, segments));
+  // /data-sources/connect is not a data source called "connect", whatever the method.
+  const matches = fitting.filter((pattern) => variablesIn(pattern) === variablesIn(fitting[0]!));
   const match = matches.find(({ operation }) => methodsOf(operation).includes(method));
   if (match !== undefined) return { operation: match.operation, path: parametersOf(match, segments) };
   return { operation: null, allow: [...new Set(matches.flatMap(({ operation }) => methodsOf(operation)))] };

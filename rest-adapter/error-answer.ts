@@ -50,8 +50,8 @@ function problemHeaders(call: Call, problem: ProblemError): Record<string, strin
 }
 
 function scopeOf(call: Call): string {
-  const action = call.route.operation?.action;
-  const scope = action == null ? null : ACTIONS[action];
+  const action = call.route.operation?.action ?? null;
+  const scope = action === null ? null : ACTIONS[action];
   return scope === null ? '' : `, scope="${scope}"`;
 }
 

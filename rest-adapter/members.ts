@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
 import type { Json } from './operation.ts';
 
@@ -19,6 +20,11 @@ export function nodesAt(connection: Json): Json[] {
 /** The members that have a value, so that a variable which the caller left out is left to the domain's default. */
 export function given(members: Json): Json {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** The members that a schema declares, in its order; what the graph did not give is left out, never made up. */
+export function inOrder(schema: z.ZodObject, values: Json): Json {
+  return Object.fromEntries(Object.keys(schema.shape).filter((name) => values[name] !== undefined).map((name) => [name, values[name]]));
 }
 
 function notFound(name: string): never {

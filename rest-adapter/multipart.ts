@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busboy, type Busboy as BusboyInstance, type BusboyFileStream } from '@fastify/busboy';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ProblemError } from '../schema/problems.ts';
 
 /** A file part on its way in. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
@@ -52,7 +52,7 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
   const startedMs = performance.now();
   const call = new Call(http, door, route);
   // Koa hands over only after this returns, so the listener is in time for every answer.
-  http.res.once('finish', () => cutUnwantedBody(http.req, http.res));
+  http.res.once('finish', () => cutUnwantedBody(http.req));
   await runPipeline(call);
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';
   call.logger[level]({ method: http.method, path: http.path, operation: route.operation?.id, status: http.status, elapsedMs: Math.round(performance.now() - startedMs) }, 'request');
@@ -62,10 +62,12 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
  * A refused upload may still be on its way. Cutting it at once could lose the answer (the peer sees a reset before
  * it reads); swallowing all of it would be a free ride. So it is swallowed for a moment, then cut.
  */
-function cutUnwantedBody(request: Context['req'], response: ServerResponse): void {
+function cutUnwantedBody(request: IncomingMessage): void {
   if (request.complete) return;
-  const timer = setTimeout(() => request.destroy(), LINGER_MS);
-  request.once('end', () => clearTimeout(timer));
-  response.once('close', () => clearTimeout(timer));
+  const { socket } = request;
+  const timer = setTimeout(() => {
+    if (!request.complete) socket.destroy();
+  }, LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
   request.resume();
 }

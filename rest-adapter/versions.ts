@@ -1,3 +1,5 @@
+import { ProblemError } from '../schema/problems.ts';
+
 /** The dated versions that the service answers in, newest first (interface §9, decisions §0.13). */
 export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
@@ -16,6 +18,14 @@ const DEPRECATIONS: Readonly<Partial<Record<ApiVersion, Deprecation>>> = {
 
 export function isApiVersion(text: string): text is ApiVersion {
   return (API_VERSIONS as readonly string[]).includes(text);
+}
+
+/** The version that a `SVC-API-Version` header asks for, the current one without it. @throws ProblemError `unsupported_api_version` */
+export function resolveApiVersion(header: string | undefined): ApiVersion {
+  const wanted = header?.trim() ?? '';
+  if (wanted === '') return CURRENT_VERSION;
+  if (isApiVersion(wanted)) return wanted;
+  throw new ProblemError('unsupported_api_version', `SVC-API-Version must be one of ${API_VERSIONS.join(', ')}.`, { param: 'header:SVC-API-Version' });
 }
 
 export function deprecationOf(version: string): Deprecation | undefined {

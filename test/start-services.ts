@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../platform/clickhouse/embedded-server.ts';
@@ -15,6 +15,8 @@ export interface RunningServices {
 /** Jest's globalSetup: real servers, once per run. Test files reach them through `test/platform.ts`. */
 async function startServices(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'liftgraph-test-'));
+  // Under root, PostgreSQL's own account passes through here to its files.
+  chmodSync(folder, 0o711);
   const logger = createLogger({ level: 'error', format: 'pretty' });
   const [postgres, clickhouse] = await Promise.all([
     startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), logger }),

@@ -27,9 +27,11 @@ export function syntheticPaths(paths: number, channels: number, seed: number): P
 /** Users with about 8.3 events over 120 days, 1 % of events a conversion. */
 export function syntheticEvents(events: number, channels: number, seed: number): EventTable {
   const random = seededRandom(seed);
-  const users = Math.floor(events / 8.3);
+  const starts = [0];
+  for (let end = 0; end < events; starts.push(end)) end = Math.min(events, end + 1 + Math.floor(-7.9 * Math.log(1 - random())));
+  const users = starts.length - 1;
   const userStart = sharedUint32(users + 1);
-  for (let u = 0; u < users; u++) userStart[u + 1] = Math.min(events, userStart[u]! + 1 + Math.floor(-7.9 * Math.log(1 - random())));
+  userStart.set(starts);
   const total = userStart[users]!;
   const userHash = sharedUint32(users);
   const timeS = sharedFloat64(total);

@@ -1,11 +1,13 @@
 import type { PathTable } from '../journey-tables.ts';
-import { insufficientData } from '../outcome.ts';
+import { failure, insufficientData } from '../outcome.ts';
 import type { Checkpoint, Failure, PathTotals } from '../outcome.ts';
 import type { Association, AssociationResult } from './association-result.ts';
 import { presenceCorrelations } from './channel-presence.ts';
 import type { PresenceCorrelations } from './channel-presence.ts';
 import { divide, sharesOf, sumOf, totalsOf } from './credits.ts';
 
+/** Correlations of this many channels take seconds to decompose, and grow with the cube. */
+const MOST_CHANNELS = 500;
 /** Explained variance below this is rounding. */
 const LEAST_R2 = 1e-14;
 
@@ -51,6 +53,7 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const totals: PathTotals = totalsOf(table);
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
+  if (table.channels.length > MOST_CHANNELS) return failure('too_many_channels', `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`);
   const correlations = presenceCorrelations(table, totals, (fraction) => checkpoint(fraction / 2));
   if (correlations.varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
   const explained = explain(correlations, (fraction) => checkpoint(0.5 + fraction / 2));

@@ -23,5 +23,5 @@ export const toCents = (amount: number): number => {
   // Scaling by text keeps 1.005 at 100.5 cents, which amount * 100 does not.
   const scaled = Math.abs(amount) < 1e15 ? Number(`${Math.abs(amount)}e2`) : Math.abs(amount) * 100;
   const cents = Number.isNaN(scaled) ? Math.abs(amount) * 100 : scaled;
-  return Math.sign(amount) * Math.round(cents);
+  return Math.sign(amount) * Math.round(cents) + 0; // + 0: no −0
 };

@@ -43,9 +43,8 @@ export async function generateShop({ directory, seed, endDate, users = DEFAULT_S
   if (!Number.isInteger(users) || users < 1) throw new RangeError('users must be a whole number of at least 1');
   const calendar = shopCalendar(endDate);
   const history = playHistory(seed, users, calendar);
-  const inTime = <Row extends { timeS: number }>(rows: Row[]): Row[] => rows.sort((a, b) => a.timeS - b.timeS);
-  const touches = inTime(history.users.flatMap((user) => user.touches));
-  const orders = inTime(history.users.flatMap((user) => user.orders));
+  const touches = history.users.flatMap((user) => user.touches).toSorted((a, b) => a.timeS - b.timeS);
+  const orders = history.users.flatMap((user) => user.orders).toSorted((a, b) => a.timeS - b.timeS);
 
   await mkdir(directory, { recursive: true });
   const files: ShopFiles = {
@@ -86,7 +85,7 @@ export interface ShopTruth {
 
 function describeTruth(history: ShopHistory, calendar: ShopCalendar, seed: number): ShopTruth {
   const orders = history.users.flatMap((user) => user.orders);
-  const touches = new Array<number>(CHANNELS.length).fill(0);
+  const touches = CHANNELS.map(() => 0);
   for (const user of history.users) for (const touch of user.touches) touches[touch.channel]! += 1;
   const revenueCents = orders.reduce((sum, order) => sum + order.cents, 0);
   const sumOfChannels = history.effects.reduce((sum, effect) => sum + effect.incrementalCents, 0);

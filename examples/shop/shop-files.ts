@@ -58,16 +58,19 @@ export function* orderLines(orders: readonly Order[]): Generator<string> {
 export function* eventLines(touches: readonly Touch[], orders: readonly Order[]): Generator<string> {
   yield 'user_id,timestamp,channel,campaign,cost,conversion,revenue';
   let next = 0;
-  const orderLine = (order: Order): string => `${order.userId},${isoSeconds(order.timeS)},,,0,1,${decimal(order.cents)}`;
   for (const touch of touches) {
     for (let order = orders[next]; order !== undefined && order.timeS < touch.timeS; order = orders[next]) {
       next += 1;
-      yield orderLine(order);
+      yield orderEventLine(order);
     }
     const { name, campaigns, costPerTouch } = CHANNELS[touch.channel]!;
     yield `${touch.userId},${isoSeconds(touch.timeS)},${name},${campaigns[touch.campaign]},${costPerTouch},0,0`;
   }
-  for (const order of orders.slice(next)) yield orderLine(order);
+  for (const order of orders.slice(next)) yield orderEventLine(order);
+}
+
+function orderEventLine(order: Order): string {
+  return `${order.userId},${isoSeconds(order.timeS)},,,0,1,${decimal(order.cents)}`;
 }
 
 /**

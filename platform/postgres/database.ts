@@ -125,17 +125,27 @@ class PostgresDatabase implements Database {
 
   async #transaction<T>(accountId: string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
     const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
-    const session = new Session({ accountId, timeoutMs, isolation }, performance.now());
+    const deadlineMs = performance.now() + timeoutMs;
+    for (let attempt = 0; ; attempt += 1) {
+      const remainingMs = deadlineMs - performance.now();
+      try {
+        return await this.#attempt(new Session({ accountId, timeoutMs: remainingMs, isolation }), work, remainingMs);
+      } catch (error) {
+        const pauseMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random());
+        if (!isLostRace(error) || attempt === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  async #attempt<T>(session: Session, work: Work<T>, timeoutMs: number): Promise<T> {
     const timer = setTimeout(() => this.#expire(session), timeoutMs);
     try {
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          return await this.#sessionPool.sessions.run(session, () => this.#orm.em.fork({ clear: true }).transactional(work));
-        } catch (error) {
-          if (!isLostRace(error) || attempt === MAX_RETRIES || session.expired) throw outageAsProblem(error);
-          await sleep(RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random()));
-        }
-      }
+      return await this.#sessionPool.sessions.run(session, () => this.#orm.em.fork({ clear: true }).transactional(work));
+    } catch (error) {
+      // A connection in order is given back in the microtasks that follow; what is left then is lost.
+      setImmediate(() => session.abandon());
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -155,6 +165,8 @@ class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    // Connections on their way out may still hear that the server stops.
+    this.#sessionPool.pool.removeAllListeners('error').on('error', () => undefined);
     await this.#orm.close(true);
   }
 }

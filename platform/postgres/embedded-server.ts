@@ -46,6 +46,8 @@ const SETTINGS: Readonly<{ [name: string]: string }> = {
   shared_buffers: '128MB',
   max_wal_size: '2GB',
   jit: 'off',
+  // After a crash everything is made durable before recovery: in one call where the system has one, not file by file.
+  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
   timezone: 'UTC',
   log_timezone: 'UTC',
   // A log per day of the week, each overwritten a week later.

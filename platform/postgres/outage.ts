@@ -10,6 +10,7 @@ const OUTAGE_MESSAGES =
   /^(?:Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed and is not queryable|Client has encountered a connection error|Cannot use a pool after calling end|driver has already been destroyed)/;
 
 const RETRY_AFTER_S = 2;
+const MAX_CAUSES = 5;
 
 /** True when the transaction lost a race and would go through if run again (serialization failure, deadlock). */
 export function isLostRace(error: unknown): boolean {
@@ -19,10 +20,13 @@ export function isLostRace(error: unknown): boolean {
 
 /** True when the database could not be reached or had to give up: a matter of time, not of the statement. */
 export function isOutage(error: unknown): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = causeOf(current), depth += 1) {
+  let current: unknown = error;
+  for (let depth = 0; isErrorLike(current) && depth < MAX_CAUSES; depth += 1) {
     const code = codeOf(current);
     if (code !== undefined && (OUTAGE_SYSTEM_CODES.has(code) || OUTAGE_SQLSTATE.test(code))) return true;
     if (OUTAGE_MESSAGES.test(current.message)) return true;
+    // A connection that fails on every address of a host comes as an AggregateError.
+    current = current.errors?.[0] ?? current.cause;
   }
   return false;
 }
@@ -33,12 +37,18 @@ export function outageAsProblem(error: unknown): unknown {
   return new ProblemError('service_unavailable', 'The database cannot be reached at the moment', { retryAfterS: RETRY_AFTER_S, cause: error });
 }
 
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : undefined;
+interface ErrorLike {
+  readonly message: string;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: readonly unknown[];
 }
 
-function causeOf(error: Error): unknown {
-  // A connection that fails on every address of a host comes as an AggregateError.
-  return error instanceof AggregateError ? error.errors[0] : error.cause;
+/** By shape: an error of Node itself is no instance of the Error of another realm, such as a test's. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null && typeof (value as { message?: unknown }).message === 'string';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return isErrorLike(error) && typeof error.code === 'string' ? error.code : undefined;
 }

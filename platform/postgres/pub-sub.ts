@@ -141,6 +141,8 @@ class PostgresPubSub implements PubSub {
       application_name: 'liftgraph-pub-sub',
       connectionTimeoutMillis: HEARTBEAT_TIMEOUT_MS,
       keepAlive: true,
+      // Messages follow each other without waiting for the answers, still in order.
+      pipeline: true,
     });
     client.on('error', (error) => this.#lost(client, error));
     client.on('end', () => this.#lost(client));

@@ -17,26 +17,20 @@ export interface SessionOptions {
   readonly isolation: IsolationLevel;
 }
 
-/** One transaction to come: who it is for and how long it may take. */
+/** One attempt at a transaction: who it is for, how long it may take, and the connection it got. */
 export class Session {
   readonly beginSql: string;
-  readonly #deadlineMs: number;
   #client: PoolClient | undefined;
   #expired = false;
+  /** True once the server answered anything. */
   answered = false;
 
   /** @throws TypeError when the account id is no UUID: it goes into SQL text, folded into BEGIN's round trip */
-  constructor(options: SessionOptions, nowMs: number) {
-    const { accountId, timeoutMs, isolation } = options;
+  constructor({ accountId, timeoutMs, isolation }: SessionOptions) {
     if (accountId !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
-    this.#deadlineMs = nowMs + timeoutMs;
     this.beginSql =
       `begin isolation level ${isolation}; ` +
-      `select set_config('liftgraph.account_id', '${accountId ?? ''}', true), set_config('statement_timeout', '${Math.ceil(timeoutMs)}', true)`;
-  }
-
-  remainingMs(nowMs: number): number {
-    return this.#deadlineMs - nowMs;
+      `select set_config('liftgraph.account_id', '${accountId ?? ''}', true), set_config('statement_timeout', '${Math.max(1, Math.ceil(timeoutMs))}', true)`;
   }
 
   get expired(): boolean {
@@ -45,23 +39,22 @@ export class Session {
 
   attach(client: PoolClient): void {
     this.#client = client;
-    this.answered = false;
-    if (this.#expired) this.#cut();
+    if (this.#expired) void client.end();
   }
 
   detach(): void {
     this.#client = undefined;
   }
 
-  /** Time is up: cuts the connection, so that a statement that hangs on a dead network rejects now. */
+  /** Time is up: with a statement in flight, end() destroys the socket, and the statement rejects at once. */
   expire(): void {
     this.#expired = true;
-    this.#cut();
+    void this.#client?.end();
   }
 
-  #cut(): void {
-    // With a statement in flight, end() destroys the socket at once; the pool then drops the client.
-    void this.#client?.end();
+  /** Throws away a connection that was never given back: Kysely keeps it when BEGIN, COMMIT or ROLLBACK fail. */
+  abandon(): void {
+    this.#client?.release(true);
   }
 }
 
@@ -94,7 +87,7 @@ export class SessionPool {
       connect: async () => {
         const session = this.sessions.getStore();
         const client = await this.#connectTrusted();
-        session?.attach(client);
+        if (session !== undefined) lend(client, session);
         return client;
       },
       end: async () => this.pool.end(),
@@ -109,6 +102,19 @@ export class SessionPool {
       client.release(true);
     }
   }
+}
+
+/** Gives the connection to the session until either side releases it; the second release does nothing. */
+function lend(client: PoolClient, session: Session): void {
+  const release = client.release.bind(client);
+  let lent = true;
+  client.release = (destroy) => {
+    if (!lent) return;
+    lent = false;
+    session.detach();
+    release(destroy);
+  };
+  session.attach(client);
 }
 
 class SessionDialect extends PostgresDialect {
@@ -139,10 +145,5 @@ class SessionDriver extends PostgresDriver {
     if (session === undefined) return super.beginTransaction(connection, settings);
     await connection.executeQuery(CompiledQuery.raw(session.beginSql));
     session.answered = true;
-  }
-
-  override async releaseConnection(connection: Parameters<PostgresDriver['releaseConnection']>[0]): Promise<void> {
-    this.#sessions.getStore()?.detach();
-    return super.releaseConnection(connection);
   }
 }

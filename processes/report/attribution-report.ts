@@ -13,7 +13,8 @@ export interface ReportedChannel {
   /** Null without spend. */
   readonly roas: number | null;
   readonly roi: number | null;
-  readonly causal_lift: number;
+  /** Uplift against the counterfactual without the channel; null where there is nothing to compare with. */
+  readonly causal_lift: number | null;
   /** In [0, 1]; null for a model that has none. */
   readonly confidence: number | null;
   readonly confidence_interval: { readonly lower: number; readonly upper: number; readonly level: number } | null;

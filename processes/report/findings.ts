@@ -11,7 +11,6 @@ export function isIncremental(model: string): boolean {
 export function findings(report: AttributionReport): readonly string[] {
   const format = numberFormat(report.currency);
   const paid = paidChannels(report);
-  const names = (channels: readonly ReportedChannel[]): string => channels.map((channel) => channel.channel).join(', ');
   const hidden = largest(paid, (channel) => channel.delta_r);
   const praised = largest(paid, (channel) => -channel.delta_r);
   const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);
@@ -27,9 +26,13 @@ export function findings(report: AttributionReport): readonly string[] {
   if (losing.length > 0) said.push(`Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ${losing.length === 1 ? 'it costs' : 'they cost'}.`);
   if (uncertain.length > 0) {
     const all = uncertain.length === paid.length && paid.length > 1;
-    said.push(`${all ? 'The intervals of all channels reach' : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`);
+    said.push(`${all ? 'The intervals of all channels reach' : uncertain.length > 1 ? `The intervals of ${names(uncertain)} reach` : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`);
   }
   return said;
+}
+
+function names(channels: readonly ReportedChannel[]): string {
+  return channels.map((channel) => channel.channel).join(', ');
 }
 
 function largest(channels: readonly ReportedChannel[], by: (channel: ReportedChannel) => number): ReportedChannel | undefined {

@@ -21,7 +21,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
   const drawn = paid.slice(0, MAX_DRAWN);
   const beyond = paid.length > drawn.length ? ` The ${paid.length - drawn.length} smallest channels are in the table only.` : '';
   const figure = (svg: string, caption: string): Markup => html`<figure>${new Markup(svg)}<figcaption>${caption}${beyond}</figcaption></figure>`;
-  const intervals = drawn.some((channel) => channel.confidence_interval !== null) ? ` Whiskers: ${format.percent(report.confidence_level)} interval.` : '';
+  const intervals = drawn.some((channel) => channel.confidence_interval !== null) ? ` Whiskers: ${format.percent(report.confidence_level)} interval; an arrow where it goes on beyond the plot.` : '';
 
   const page = html`<!doctype html>
 <html lang="en">

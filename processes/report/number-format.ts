@@ -15,7 +15,6 @@ export interface NumberFormat {
 
 /** Formats for amounts in `currency` (ISO 4217 code, else a plain suffix). */
 export function numberFormat(currency: string): NumberFormat {
-  const plain = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat('en-US', options);
   const isCode = /^[A-Z]{3}$/.test(currency);
   const inCurrency = (options: Intl.NumberFormatOptions): ((value: number) => string) => {
     const format = plain(isCode ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...options } : options);
@@ -33,6 +32,10 @@ export function numberFormat(currency: string): NumberFormat {
     multiple: (ratio) => `${multiple.format(tidy(ratio))}×`,
     count: (value) => count.format(tidy(value)),
   };
+}
+
+function plain(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  return new Intl.NumberFormat('en-US', options);
 }
 
 /** No negative zero in print. */

@@ -13,8 +13,6 @@ export function headlineSection(report: AttributionReport): Markup {
   const share = report.revenue > 0 ? marketing.credited / report.revenue : 0;
   const interval = deltaRInterval(report);
   const caused = isIncremental(report.model);
-  const tile = (lead: boolean, title: string, figure: string, ...lines: readonly string[]): Markup =>
-    html`<div class="tile${lead ? ' lead' : ''}"><span>${title}</span><b>${figure}</b>${lines.map((line) => html`<span>${line}</span>`)}</div>`;
   const lastClickRoas = marketing.spend !== null && marketing.spend > 0 ? `last click says ${format.multiple(marketing.lastClick / marketing.spend)}` : 'no spend in the data';
   return html`
 <div class="tiles">
@@ -28,10 +26,13 @@ ${tile(false, 'Confidence', report.confidence === null ? '–' : report.confiden
 <ul class="findings">${findings(report).map((finding) => html`<li>${finding}</li>`)}</ul>`;
 }
 
+function tile(lead: boolean, title: string, figure: string, ...lines: readonly string[]): Markup {
+  return html`<div class="tile${lead ? ' lead' : ''}"><span>${title}</span><b>${figure}</b>${lines.map((line) => html`<span>${line}</span>`)}</div>`;
+}
+
 /** Every channel, all marketing, the baseline and the total. */
 export function creditTable(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
-  const cell = (value: number | null, print: (value: number) => string): Markup => html`<td>${value === null ? '–' : print(value)}</td>`;
   const difference = (row: CreditRow): Markup => {
     const delta = row.credited - row.lastClick;
     const sign = Math.abs(delta) < 0.005 || row.kind === 'total' ? '' : delta > 0 ? 'plus' : 'minus';
@@ -42,6 +43,10 @@ export function creditTable(report: AttributionReport): Markup {
 <tbody>${creditRows(report).map((row) => html`
 <tr class="${row.kind}"><th scope="row">${row.label}</th>${cell(row.spend, format.amount)}${cell(row.lastClick, format.amount)}${cell(row.credited, format.amount)}${difference(row)}<td>${row.interval === null ? '–' : `${format.count(row.interval.lower)} … ${format.count(row.interval.upper)}`}</td>${cell(row.roas, format.multiple)}${cell(row.confidence, (confidence) => confidence.toFixed(2))}</tr>`)}
 </tbody></table></div>`;
+}
+
+function cell(value: number | null, print: (value: number) => string): Markup {
+  return html`<td>${value === null ? '–' : print(value)}</td>`;
 }
 
 const RULES: Readonly<Record<string, string>> = { last_click: 'last click', first_click: 'first click', linear: 'linear', time_decay: 'time decay', position_based: 'position' };
@@ -76,7 +81,6 @@ export function methodologySection(report: AttributionReport): Markup {
   const causal = CausalModel.safeParse(diagnostics.models['causal']);
   const weights = causal.success && report.model === 'causal' ? Object.entries(causal.data.weights).map(([model, weight]) => `${MODEL_NAMES[model] ?? model} ${format.percent(weight)}`).join(', ') : null;
   const unpaid = baselineChannels(report).map((channel) => channel.channel).join(', ');
-  const fact = (term: string, value: string | Markup): Markup => html`<dt>${term}</dt><dd>${value}</dd>`;
   return html`<h2>How the figures came about</h2>
 <p>Five models look at the same journeys. <b>Markov</b> asks how many orders are lost when a channel is taken out of the flow of visits. <b>Shapley</b> shares each order equally among the channels that took part. <b>Dominance</b> and <b>relative weights</b> measure which channels go along with orders, caused or not. <b>PRAV</b> asks what a touch changes: it compares shoppers after a touch with themselves at other times, and uses unpaid visits, which no advertisement bought, as placebos to take out who would have bought anyway. The <b>causal</b> result weights the five by how well they foretell that measured change on shoppers they have not seen.</p>
 <dl>
@@ -89,6 +93,10 @@ ${unpaid === '' ? null : fact('unpaid visits (baseline)', unpaid)}
 ${report.unattributed_revenue > 0 ? fact('orders without any touch', format.money(report.unattributed_revenue)) : null}
 ${fact('digest of the figures', html`<code>${diagnostics.run_digest}</code>`)}
 </dl>`;
+}
+
+function fact(term: string, value: string | Markup): Markup {
+  return html`<dt>${term}</dt><dd>${value}</dd>`;
 }
 
 /** For a reader who sees such a report for the first time. */

@@ -18,6 +18,7 @@ export const REPORT_STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { max-width: 1000px; margin: 0 auto; padding: 56px 28px 72px; }
+header p { max-width: none; }
 header p, figcaption, .note { color: var(--ink-faint); }
 h1 { font-size: 34px; line-height: 1.15; letter-spacing: -0.02em; margin: 0 0 8px; font-weight: 680; }
 h2 { font-size: 21px; letter-spacing: -0.01em; margin: 56px 0 6px; font-weight: 650; }
@@ -72,7 +73,9 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--edge);
   figure, .tile, .warnings, tr { break-inside: avoid; }
   h2, h2 + p { break-after: avoid; }
   .scroll, figure { overflow: visible; }
-  table { font-size: 9.5pt; }
-  th, td { padding: 5px 7px; }
+  table { font-size: 8.5pt; }
+  th, td { padding: 5px 5px; }
+  th:first-child, td:first-child { min-width: 0; }
+  thead th { font-size: 8.5pt; white-space: normal; }
 }
 `;

@@ -53,7 +53,6 @@ export function terminalTable(report: AttributionReport, { width, colours }: Tab
 
 function columnsOf(report: AttributionReport): readonly Column[] {
   const format = numberFormat(report.currency);
-  const orDash = <Value>(value: Value | null, print: (value: Value) => string): string => (value === null ? '–' : print(value));
   return [
     { title: 'channel', at: 'start', sacrifice: 0, cell: (row) => printable(row.label) },
     { title: 'spend', at: 'end', sacrifice: 2, cell: (row) => orDash(row.spend, format.amount) },
@@ -66,6 +65,10 @@ function columnsOf(report: AttributionReport): readonly Column[] {
     { title: 'ROAS', at: 'end', sacrifice: 3, cell: (row) => orDash(row.roas, (roas) => roas.toFixed(2)) },
     { title: 'confidence', at: 'end', sacrifice: 5, cell: (row) => orDash(row.confidence, (confidence) => confidence.toFixed(2)) },
   ];
+}
+
+function orDash<Value>(value: Value | null, print: (value: Value) => string): string {
+  return value === null ? '–' : print(value);
 }
 
 function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], width: number): readonly Column[] {

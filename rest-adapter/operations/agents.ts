@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, objectAt } from '../members.ts';
+import { given, inOrder, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
@@ -44,13 +44,13 @@ const profile = z
     referral_code: z.string(),
     tier: z.string(),
     trust_score: z.number(),
-    total_api_calls: z.int(),
-    total_calls: z.int().meta({ deprecated: true }),
+    total_api_calls: z.int().optional(),
+    total_calls: z.int().optional().meta({ deprecated: true }),
     total_delta_r_cents: z.int(),
     total_delta_r: z.int().meta({ deprecated: true }),
-    active_referrals: z.int(),
-    referral_count: z.int().meta({ deprecated: true }),
-    total_commission_earned_cents: z.int(),
+    active_referrals: z.int().optional(),
+    referral_count: z.int().optional().meta({ deprecated: true }),
+    total_commission_earned_cents: z.int().optional(),
     rate_limits: rateLimits,
     status: z.enum(['active', 'suspended', 'closed']),
     created_at: z.iso.datetime(),
@@ -60,7 +60,7 @@ const profile = z
 
 function presentProfile({ id, ...agent }: Json): Json {
   const values: Json = { agent_id: id, ...agent, total_calls: agent['total_api_calls'], total_delta_r: agent['total_delta_r_cents'], referral_count: agent['active_referrals'] };
-  return Object.fromEntries(Object.keys(profile.shape).map((name) => [name, values[name]]));
+  return inOrder(profile, values);
 }
 
 const exampleAgent = {
@@ -102,7 +102,7 @@ export const agentOperations = [
       const { agent, trust, ...rest } = objectAt(data, 'register_agent');
       const { id, ...members } = agent as Json;
       const values: Json = { agent_id: id, ...members, ...rest, callback_secret: rest['callback_secret'] ?? null, trust };
-      return Object.fromEntries(Object.keys(registered.shape).map((name) => [name, values[name]]));
+      return inOrder(registered, values);
     },
     example: {
       body: { name: 'spring-shop-agent', operator_email: 'ops@spring.example', capabilities: ['attribution'] },
@@ -127,8 +127,7 @@ export const agentOperations = [
     example: {
       response: {
         ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example',
-        total_api_calls: 412, total_calls: 412, total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, active_referrals: 0, referral_count: 0,
-        total_commission_earned_cents: 0, status: 'active', trust: exampleTrust(1),
+        total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, status: 'active', trust: exampleTrust(1),
       },
     },
   }),

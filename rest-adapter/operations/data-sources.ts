@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, nodesAt, objectAt } from '../members.ts';
+import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { dataSourceRecord, dataSourceStatus, exampleDataSource, presentDataSource, presentDataSourceStatus, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../representations/data-source-record.ts';
 import { ingestReport, rejectedRow } from '../representations/ingest-report.ts';
@@ -73,7 +73,7 @@ export const dataSourceOperations = [
       const { data_source: source, ingest, trust } = objectAt(data, 'connect_data_source');
       const { id, ...rest } = source as Json;
       const values: Json = { data_source_id: id, ...rest, ingest: ingest ?? null, trust };
-      return Object.fromEntries(Object.keys(connected.shape).map((name) => [name, values[name]]));
+      return inOrder(connected, values);
     },
     location: (body) => `/data-sources/${String(body['data_source_id'])}/status`,
     example: {

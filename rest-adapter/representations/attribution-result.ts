@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
 
@@ -15,17 +16,17 @@ export const channelImpact = z
     channel: z.string(),
     causal_lift: ratio.meta({ description: 'Incremental uplift against the counterfactual without the channel' }),
     roi: ratio.meta({ description: '(attributed_revenue - spend) / spend; null without spend' }),
-    spend: money,
-    attributed_revenue: money,
+    spend: z.number(),
+    attributed_revenue: z.number(),
     confidence: ratio,
-    confidence_interval: z.object({ lower: money, upper: money, level: z.number() }).nullable(),
-    lastclick_revenue: money,
-    delta_r: money.meta({ description: 'attributed_revenue - lastclick_revenue, signed' }),
-    incremental_revenue: money,
-    conversions: z.number().nullable(),
-    share: ratio,
+    confidence_interval: z.object({ lower: z.number(), upper: z.number(), level: z.number() }).nullable(),
+    lastclick_revenue: z.number(),
+    delta_r: z.number().meta({ description: 'attributed_revenue - lastclick_revenue, signed' }),
+    incremental_revenue: z.number(),
+    conversions: z.number(),
+    share: z.number(),
     roas: ratio.meta({ description: 'attributed_revenue / spend; null without spend' }),
-    rank: z.int().nullable(),
+    rank: z.int(),
     is_baseline: z.boolean(),
   })
   .meta({ id: 'ChannelImpact' });
@@ -52,10 +53,10 @@ export const attributionResult = z
     data_source_id: z.string(),
     date_range: z.tuple([z.iso.date(), z.iso.date()]),
     channel_impact: z.array(channelImpact).meta({ description: 'Empty until completed' }),
-    methodology: z.string().nullable(),
+    methodology: z.string(),
     confidence: ratio,
     created_at: z.iso.datetime(),
-    trust: trustEnvelope,
+    trust: trustEnvelope.nullable().meta({ description: 'The record envelope until completed; null where the risks of a completed estimate were not measured' }),
     completed_at: z.iso.datetime().nullable(),
     granularity: z.enum(GRANULARITIES),
     channels: z.array(z.string()).nullable(),
@@ -78,17 +79,15 @@ export const attributionResult = z
     model_breakdown: z.record(z.string(), byChannel).nullable().optional(),
     comparison: z.record(z.string(), byChannel).nullable().optional(),
     diagnostics: diagnostics.nullable().optional(),
-    progress: z.number().min(0).max(1).nullable(),
+    progress: z.number().min(0).max(1),
     failure: z.object({ code: z.string(), message: z.string() }).nullable(),
     agent_id: z.string().nullable(),
   })
   .meta({ id: 'AttributionResult' });
 
-const MEMBERS = Object.keys(attributionResult.shape);
-
 /** An analysis with its members in the contract's order. */
 export function presentAttribution(shaped: Json): Json {
-  return Object.fromEntries(MEMBERS.filter((name) => shaped[name] !== undefined).map((name) => [name, shaped[name]]));
+  return inOrder(attributionResult, shaped);
 }
 
 /** A completed analysis for the documentation. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 
 export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
@@ -57,22 +58,15 @@ export const dataSourceStatus = z.object({
   created_at: z.iso.datetime(),
 });
 
-const RECORD_MEMBERS = Object.keys(dataSourceRecord.shape);
-const STATUS_MEMBERS = Object.keys(dataSourceStatus.shape);
-
 /** A source as the list shows it. */
 export function presentDataSource({ id, ...rest }: Json): Json {
-  return ordered({ data_source_id: id, ...rest }, RECORD_MEMBERS);
+  return inOrder(dataSourceRecord, { data_source_id: id, ...rest });
 }
 
 /** A source with its coverage, quality and syncs: the `detail` is flattened into the record. */
 export function presentDataSourceStatus({ id, error, detail, trust, ...rest }: Json): Json {
   const flat: Json = { coverage: null, freshness_seconds: null, records: null, quality: null, current_sync: null, recent_syncs: [] };
-  return { ...ordered({ ...rest, ...flat, ...(detail as Json | null), data_source_id: id, last_error: error }, STATUS_MEMBERS), trust };
-}
-
-function ordered(source: Json, members: readonly string[]): Json {
-  return Object.fromEntries(members.filter((name) => source[name] !== undefined).map((name) => [name, source[name]]));
+  return { ...inOrder(dataSourceStatus, { ...rest, ...flat, ...(detail as Json | null), data_source_id: id, last_error: error }), trust };
 }
 
 export const exampleDataSource: Json = {

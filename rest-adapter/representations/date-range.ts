@@ -4,6 +4,8 @@ const MAX_RANGE_DAYS = 731;
 const DAY_MS = 86_400_000;
 
 const date = z.iso.date();
+// Whether it is a calendar date is checked on the range as a whole, so that one message says so.
+const day = z.string().meta({ format: 'date' });
 const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/).meta({ examples: ['2026-01-01,2026-01-31', '2026-01-01/2026-01-31'] });
 
 /**
@@ -11,7 +13,7 @@ const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/).m
  * What depends on today (the future, the retention of the archive) the domain checks.
  */
 export const dateRange = z
-  .union([z.tuple([date, date]), z.object({ start: date, end: date }), separated], {
+  .union([z.tuple([day, day]), z.object({ start: day, end: day }), separated], {
     error: 'give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"',
   })
   .transform((given, context): readonly [string, string] => {

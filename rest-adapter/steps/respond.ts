@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import type { Answer, Call, Step } from '../call.ts';
 import { metaOf, pageLinks, rootUrl } from '../links.ts';
 import type { Json } from '../operation.ts';
@@ -21,9 +21,7 @@ export const respond: Step = {
     if (links !== '') http.set('Link', links);
     http.status = answer.status;
     if (body instanceof Readable) {
-      // Proxies that buffer would hold events back.
-      http.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
-      http.body = body;
+      writeEvents(call, body);
     } else if (json === null) {
       http.body = null;
       http.status = answer.status;
@@ -32,6 +30,16 @@ export const respond: Step = {
     }
   },
 };
+
+/** Koa would report every client that leaves a stream as an error of the application, so the stream is piped here. */
+function writeEvents({ http, logger }: Call, events: Readable): void {
+  // Proxies that buffer would hold events back.
+  http.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
+  http.respond = false;
+  pipeline(events, http.res, (error) => {
+    if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') logger.warn({ err: error }, 'an event stream could not be written');
+  });
+}
 
 function writeJson(call: Call, answer: Answer, json: Json): void {
   const { http } = call;

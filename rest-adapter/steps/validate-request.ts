@@ -28,7 +28,7 @@ type NamePath = (path: readonly PropertyKey[]) => string;
 /** Parses `input`; without a schema nothing is asked and nothing is passed on. */
 export function parse(schema: z.ZodType | undefined, input: unknown, name: NamePath): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
   if (schema === undefined) return { value: undefined, errors: [] };
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { reportInput: true });
   return parsed.success ? { value: parsed.data, errors: [] } : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
 }
 
@@ -40,8 +40,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
   const param = name(issue.path);
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: name([...issue.path, key]), code: 'unknown_member', message: 'is not a member that is known here' }));
-  // Zod reports a missing member as one of the wrong type.
-  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return [{ param, code: 'required', message: 'is required' }];
+  // Zod reports a missing member as one of the wrong type or value.
+  if (issue.input === undefined && issue.code !== 'custom') return [{ param, code: 'required', message: 'is required' }];
   const code = issue.code === 'custom' ? String((issue.params as { code?: string } | undefined)?.code ?? 'invalid_value') : issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
   return [{ param, code, message: issue.message }];
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { DAY_S } from '../../compute/run-options.ts';
 import type { EventRow } from './reference-data.ts';
 

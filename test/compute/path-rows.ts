@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { PathRow } from './reference-data.ts';
 
 const CHANNELS = ['direct', 'email', 'поиск', '広告', 'social ads'];

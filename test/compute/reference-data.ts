@@ -27,7 +27,7 @@ const linesOf = (text: string): string[][] => text.trimEnd().split('\n').slice(1
 export const reference = <Shape>(name: string): Shape => JSON.parse(fixture(name)) as Shape;
 
 /** Columns of `rows`; rows with the same path are added up, and empty paths left out. */
-export function pathTable(rows: readonly PathRow[], channels = [...new Set(rows.flatMap((row) => row.path))].toSorted()): PathTable {
+export function pathTable(rows: readonly PathRow[], channels: readonly string[] = [...new Set(rows.flatMap((row) => row.path))].toSorted()): PathTable {
   const distinct = new Map<string, { path: readonly string[]; conversions: number; value: number; nulls: number }>();
   for (const row of rows) {
     if (row.path.length === 0) continue;

@@ -1,6 +1,6 @@
 import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
 import { failure, insufficientData } from '../../outcome.ts';
-import type { ChannelCredits, Failure, PathTotals } from '../../outcome.ts';
+import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
 import { sharesOf, sumOf } from '../credits.ts';
 import type { CausalInput } from './causal-input.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
@@ -13,6 +13,9 @@ import type { MemberShares } from './stacking.ts';
 
 /** Members whose disagreement on a channel's share lowers the confidence in it. */
 const WITNESSES: readonly CausalMember[] = ['markov', 'shapley', 'prav'];
+
+/** A member that cannot answer is left out; one that was cancelled or broke must not change the answer silently. */
+const TOLERATED: ReadonlySet<FailureCode> = new Set(['insufficient_data', 'too_many_channels']);
 
 const NAMES: Readonly<Record<CausalMember, string>> = { markov: 'Markov', shapley: 'Shapley', dominance: 'Dominance analysis', rwa: 'Relative weights', prav: 'PRAV' };
 
@@ -56,12 +59,15 @@ function centsOf(values: Float64Array, revenue: number, revenueCents: number): {
 
 /**
  * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is left
- * of the revenue is baseline. Falls back to prior weights where PRAV could not run.
+ * of the revenue is baseline. Falls back to prior weights where PRAV could not run. A member that was cancelled, or failed for
+ * another reason than its data, is handed on as the failure of the whole.
  */
 export function runCausal(input: CausalInput): CausalResult | Failure {
   const fault = faultOf(input);
   if (fault !== null) return failure('invalid_input', `Causal: ${fault}.`);
   const { channels, isBaseline, members, totals } = input;
+  const broken = CAUSAL_MEMBERS.map((member): { readonly ok: true } | Failure => members[member]).find((outcome) => !outcome.ok && !TOLERATED.has(outcome.code));
+  if (broken?.ok === false) return broken;
   const { full, paid } = sharesByMember(input);
   const setting = {
     channels: channels.length,

@@ -6,7 +6,7 @@ import type { RunOptions } from '../../run-options.ts';
 import type { ComparisonResult } from './comparison-result.ts';
 import { HALF_LIFE_DAYS, RuleSums } from './rule-sums.ts';
 
-const USERS_PER_CHECK = 4_096;
+const USERS_PER_CHECK = 512;
 
 /**
  * The comparison rules on real timestamps. A converting journey is the touches since the user's previous conversion and

@@ -18,9 +18,7 @@ export interface KGramChain extends SparseChain {
 /** A coarse group per last channel; more would make the coarse system as costly as the sweeps. */
 const MOST_GROUPS = 64;
 
-/** Largest order that keeps (k + 1)-gram codes within exact integers. */
-export const codesFit = (channels: number, order: number): boolean => (channels + 1) ** (order + 1) <= Number.MAX_SAFE_INTEGER;
-
+/** (k + 1)-grams are coded in base K + 1, which stays within exact integers up to order 4 and 1,500 channels. */
 export function buildKGramChain(table: PathTable, order: number, checkpoint: Checkpoint): KGramChain {
   const { channels, offsets, steps, conversions, value, nulls } = table;
   const base = channels.length + 1;

@@ -4,8 +4,10 @@ import type { Checkpoint, Failure } from '../../outcome.ts';
 import { divide, sharesOf, sumOf, totalsOf } from '../credits.ts';
 import { firstOrderEffects } from './first-order.ts';
 import { higherOrderEffects } from './higher-order.ts';
-import { codesFit } from './k-gram-chain.ts';
 import type { MarkovResult } from './markov-result.ts';
+
+/** The dense factorisation of order 1 takes seconds here, and grows with the cube. */
+const MOST_CHANNELS = 1_000;
 
 /**
  * Markov attribution of order 1 to 4 (Anderl, Becker, von Wangenheim & Schumann 2016), solved exactly: credits are the
@@ -16,9 +18,7 @@ export function runMarkov(table: PathTable, order: number, checkpoint: Checkpoin
   const totals = totalsOf(table);
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
-  if (order > 1 && !codesFit(table.channels.length, order)) {
-    return failure('invalid_input', `${table.channels.length} channels are too many for a Markov chain of order ${order}: choose a lower order.`);
-  }
+  if (table.channels.length > MOST_CHANNELS) return failure('too_many_channels', `A Markov chain is solved for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`);
   const effects = order === 1 ? firstOrderEffects(table, checkpoint) : higherOrderEffects(table, order, checkpoint);
   if (effects === null) return failure('out_of_range', 'The transition matrix is singular.');
   const warnings: string[] = [];

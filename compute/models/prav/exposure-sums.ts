@@ -48,7 +48,7 @@ export interface Segments {
   readonly count: number;
 }
 
-const USERS_PER_CHECK = 4_096;
+const USERS_PER_CHECK = 512;
 
 /** The estimation window ends where its last touches have been followed for the whole horizon. */
 export const estimationEnd = ({ observedUntilS, rangeEndS, horizonS }: RunOptions): number => Math.min(observedUntilS, rangeEndS + horizonS);

@@ -15,7 +15,7 @@ export function agreementChart(channels: readonly ReportedChannel[], breakdown: 
   const credited = sharesAmong(names, Object.fromEntries(channels.map((channel) => [channel.channel, channel.attributed_revenue])));
   const option = {
     grid: { left: 8, right: 24, top: 40, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
-    legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 22, textStyle: TEXT },
+    legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 30, textStyle: TEXT },
     xAxis: {
       type: 'value', min: 0, axisLabel: { ...FAINT_TEXT, formatter: (share: number) => `${Math.round(100 * share)} %` },
       splitLine: { lineStyle: { color: INK.line, width: 1 } }, axisLine: { show: false }, axisTick: { show: false },

@@ -1,14 +1,20 @@
 import type { CustomSeriesRenderItem } from 'echarts';
 import type { ReportedChannel } from '../attribution-report.ts';
 import type { NumberFormat } from '../number-format.ts';
+import { axisEnd } from './axis-end.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
 
 const ROW_HEIGHT = 46;
+/** How far the axis follows the intervals, in lengths of the longest bar: one uncertain channel must not flatten all others. */
+const LONGEST_WHISKER = 1.5;
 
-/** Credited against last-click revenue per channel, with a whisker over the interval. Channels from top to bottom. */
+/** Credited against last-click revenue per channel, with a whisker over the interval; an arrow says that it goes on. Channels from top to bottom. */
 export function creditChart(channels: readonly ReportedChannel[], creditName: string, format: NumberFormat): string {
   const width = 940;
   const height = 84 + ROW_HEIGHT * channels.length;
+  const longestBar = Math.max(1, ...channels.flatMap((channel) => [channel.attributed_revenue, channel.lastclick_revenue]));
+  const longestWhisker = Math.max(0, ...channels.map((channel) => channel.confidence_interval?.upper ?? 0));
+  const end = axisEnd(Math.max(longestBar, Math.min(longestWhisker, LONGEST_WHISKER * longestBar)));
   const option = {
     grid: { left: 8, right: 76, top: 40, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
     legend: {
@@ -16,7 +22,7 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
       data: [{ name: creditName }, { name: 'last click' }],
     },
     xAxis: {
-      type: 'value', min: 0,
+      type: 'value', min: 0, max: end,
       axisLabel: { ...FAINT_TEXT, formatter: (value: number) => format.shortMoney(value), hideOverlap: true },
       splitLine: { lineStyle: { color: INK.line, width: 1 } },
       axisLine: { show: false }, axisTick: { show: false },
@@ -35,10 +41,10 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
         data: channels.map((channel) => channel.lastclick_revenue),
       },
       {
-        type: 'custom', renderItem: drawWhisker, z: 5, encode: { x: [1, 2, 3], y: 0 },
+        type: 'custom', renderItem: drawWhisker, z: 5, encode: { x: [1, 2], y: 0 },
         data: channels.flatMap((channel, row) => {
           const interval = channel.confidence_interval;
-          return interval === null ? [] : [[row, interval.lower, interval.upper, channel.attributed_revenue]];
+          return interval === null ? [] : [[row, interval.lower, Math.min(interval.upper, end), Number(interval.upper > end)]];
         }),
       },
     ],
@@ -47,7 +53,7 @@ export function creditChart(channels: readonly ReportedChannel[], creditName: st
   return renderChart(option, { width, height, description });
 }
 
-/** A line from the lower to the upper bound with end caps, over the upper one of the two bars. */
+/** A line from the lower to the upper bound with end caps, over the upper one of the two bars; an arrow where it leaves the axis. */
 const drawWhisker: CustomSeriesRenderItem = (_, api) => {
   const row = api.value(0);
   const [lowX, y] = api.coord([api.value(1), row]) as [number, number];
@@ -55,8 +61,7 @@ const drawWhisker: CustomSeriesRenderItem = (_, api) => {
   const centre = y - 5.8;
   const style = { stroke: INK.whisker, lineWidth: 1.5, fill: 'none' };
   const stroke = (x1: number, y1: number, x2: number, y2: number) => ({ type: 'line' as const, shape: { x1, y1, x2, y2 }, style });
-  return {
-    type: 'group',
-    children: [stroke(lowX, centre, highX, centre), stroke(lowX, centre - 4, lowX, centre + 4), stroke(highX, centre - 4, highX, centre + 4)],
-  };
+  const goesOn = api.value(3) === 1;
+  const highEnd = goesOn ? [stroke(highX - 6, centre - 4, highX, centre), stroke(highX - 6, centre + 4, highX, centre)] : [stroke(highX, centre - 4, highX, centre + 4)];
+  return { type: 'group', children: [stroke(lowX, centre, highX, centre), stroke(lowX, centre - 4, lowX, centre + 4), ...highEnd] };
 };

@@ -1,5 +1,6 @@
 import type { ReportedChannel } from '../attribution-report.ts';
 import type { NumberFormat } from '../number-format.ts';
+import { axisEnd } from './axis-end.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
 
 /** Spend against credited revenue, one bubble per channel; above the line a channel earns back more than it costs. */
@@ -13,7 +14,7 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
     splitLine: { lineStyle: { color: INK.line, width: 1 } }, axisLine: { lineStyle: { color: INK.faint } }, axisTick: { show: false },
     ...place,
   });
-  const edge = { spend: niceCeiling(mostSpend * 1.05), revenue: niceCeiling(mostRevenue * 1.05) };
+  const edge = { spend: axisEnd(mostSpend * 1.05), revenue: axisEnd(mostRevenue * 1.05) };
   const rays = [1, 2, 4].map((roas) => {
     const end = Math.min(edge.spend, edge.revenue / roas);
     return {
@@ -42,10 +43,4 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
   };
   const description = `Spend and ${creditName} revenue per channel: ${points.map((channel) => `${channel.channel} ${format.money(channel.spend)} spent, ${format.money(channel.attributed_revenue)} earned`).join('; ')}.`;
   return renderChart(option, { width: 940, height: 460, description });
-}
-
-/** The next round number to end an axis at. */
-function niceCeiling(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return power * ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10);
 }

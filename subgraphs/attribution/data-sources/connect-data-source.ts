@@ -4,13 +4,13 @@ import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { DataSource, DEFAULT_BASELINE_CHANNELS, SOURCE_TYPES, SYNC_SCHEDULES } from './data-source.ts';
+import { DataSource, DEFAULT_BASELINE_CHANNELS, DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from './data-source.ts';
 
 const csvCredentials = z.strictObject({
   filename: z.string().max(255).optional(),
   content: z.string().optional(),
   encoding: z.enum(['utf-8', 'base64']).default('utf-8'),
-  delimiter: z.union([z.literal('auto'), z.string().length(1)]).default('auto'),
+  delimiter: z.enum(['auto', ...DELIMITERS]).default('auto'),
   mapping: z.record(z.string(), z.string().min(1)).optional(),
 });
 

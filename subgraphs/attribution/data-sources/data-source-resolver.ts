@@ -104,7 +104,7 @@ export class DataSourceResolver {
     const principal = assertAction(context.principal, 'dataSource:connect');
     const { source, content } = await connectDataSource(this.#services.database, principal, input, this.#services.clock());
     try {
-      const report = content === null ? null : await this.#services.receiveRecords(principal, source.id, { mediaType: 'text/csv', contentEncoding: 'identity', body: [content.bytes] });
+      const report = content === null ? null : await this.#services.receiveRecords(principal, source.id, { mediaType: 'text/csv', contentEncoding: 'identity', body: bytesOf(content.bytes) });
       const current = report === null ? source : await this.#require(principal, this.#present(source, context).id);
       return { dataSource: this.#present(current, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
     } catch (error) {
@@ -119,7 +119,7 @@ export class DataSourceResolver {
     if (input.records.length > MAX_JSON_RECORDS) {
       throw new ProblemError('validation_error', `records: at most ${MAX_JSON_RECORDS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
     }
-    const body = [Buffer.from(JSON.stringify(input.records))];
+    const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
     const report = await this.#services.receiveRecords(principal, requireUuid('ds', input.dataSourceId, 'data source'), { mediaType: 'application/json', contentEncoding: 'identity', body });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
@@ -158,4 +158,8 @@ export class DataSourceResolver {
   #trust(context: RequestContext, records: number) {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -7,6 +7,9 @@ export type SourceType = (typeof SOURCE_TYPES)[number];
 export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
 export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
 
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+export type Delimiter = (typeof DELIMITERS)[number];
+
 export type SourceStatus = 'connected' | 'syncing' | 'error';
 
 /** Channels that are there without marketing, unless a source or a run names others (see docs/concepts/baseline.md). */
@@ -52,7 +55,7 @@ const DataSourceSchema = defineEntity({
     syncSchedule: p.text().$type<SyncSchedule>().default('daily'),
     timezone: p.text().default('UTC'),
     currency: p.text().nullable(),
-    delimiter: p.text().nullable(),
+    delimiter: p.text().$type<Delimiter>().nullable(),
     mapping: p.json().$type<Readonly<Record<string, string>>>().nullable(),
     baselineChannels: p.array().$type<string[]>(),
     statistics: p.json().$type<SourceStatistics>().nullable(),

@@ -3,9 +3,9 @@ import type { Uuid } from '../../../platform/identifiers.ts';
 
 /** Rows on their way in: their bytes, and what the bytes are. */
 export interface RecordsBody {
-  readonly mediaType: string;
+  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | 'application/json';
   readonly contentEncoding: 'identity' | 'gzip';
-  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** A row that was not taken: where it stands in the file and why. */

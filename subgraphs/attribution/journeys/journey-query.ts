@@ -1,4 +1,5 @@
 import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import { ProblemError } from '../../../schema/problems.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 
 /** Which journeys a run asks for. */
@@ -22,8 +23,8 @@ export interface JourneyTotals {
   /** Conversions that no touch precedes within the lookback. */
   readonly unattributedConversions: number;
   readonly unattributedRevenue: number;
-  /** Touches dated inside the range; null for a paths file, which has none. */
-  readonly touches: number | null;
+  /** Touches dated inside the range; for a file of paths, the steps of all its journeys. */
+  readonly touches: number;
 }
 
 export interface JourneyPaths {
@@ -39,4 +40,19 @@ export interface JourneyEvents {
   readonly untilS: number;
   /** Time of the last stored event of the source. */
   readonly observedUntilS: number;
+}
+
+/** A span of time, milliseconds since the epoch; the end is exclusive. */
+export interface TimeSpan {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** @throws ProblemError `validation_error` when the days are no dates */
+export function spanOf([start, end]: readonly [string, string]): TimeSpan {
+  const span = { startMs: Date.parse(`${start}T00:00:00Z`), endMs: Date.parse(`${end}T00:00:00Z`) + DAY_MS };
+  if (!(span.startMs < span.endMs)) throw new ProblemError('validation_error', 'date_range: two dates, the first not after the second', { param: '/date_range', code: 'invalid_range' });
+  return span;
 }

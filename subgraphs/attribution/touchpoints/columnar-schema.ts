@@ -1,3 +1,5 @@
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+
 /**
  * Tables of the columnar store. Layout, by measurement on 10 M touchpoints: one partition per data source, so that a source
  * is read, compacted and dropped alone and the sorting key starts at the user; ReplacingMergeTree keeps the row with the
@@ -57,7 +59,7 @@ const counts = (intake: string, time: string): string => {
     FROM ${intake}_intake GROUP BY ${SOURCE_NAMES}, upload_id, chunk`;
 };
 
-export const COLUMNAR_SCHEMA: readonly string[] = [
+const STATEMENTS: readonly string[] = [
   table('touchpoints', TOUCH, 'user_id, ts, channel, campaign'),
   table('conversions', CONVERSION, 'order_id'),
   table('spend', SPEND, 'date, channel, campaign'),
@@ -77,3 +79,11 @@ export const COLUMNAR_SCHEMA: readonly string[] = [
   ),
   ...INTAKES.map(({ name, time }) => counts(name, time)),
 ];
+
+/** Creates what is missing of the tables; any number of processes may do so at once. */
+export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<void> {
+  await clickhouse.migrate(STATEMENTS);
+}
+
+/** Every table that holds rows of a source. */
+export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'rejects', 'upload_counts'] as const;

@@ -10,7 +10,7 @@ export type RecordEncoding =
 
 export interface IntakeStatement {
   readonly statement: string;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string | readonly string[]>>;
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
@@ -58,7 +58,7 @@ export function intakeStatement(layout: RecordLayout, encoding: RecordEncoding):
     FROM input(${quoted(input.structure)}) FORMAT ${input.engineFormat}`;
   return {
     statement,
-    params: { ...input.params, columns: arrayOf(['', ...faults.map(({ name }) => name)]) },
+    params: { ...input.params, columns: ['', ...faults.map(({ name }) => name)] },
     settings: { ...IN_ORDER, ...ONE_PART, ...input.settings },
   };
 }
@@ -121,4 +121,3 @@ function parquetInput({ header, columns }: RecordLayout): Input {
 }
 
 const quoted = (value: string): string => `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
-const arrayOf = (values: readonly string[]): string => `[${values.map(quoted).join(',')}]`;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { COMPARISON_RULES } from '../../../compute/models/comparison/comparison-result.ts';
 import type { ComparisonRule } from '../../../compute/models/comparison/comparison-result.ts';
 import { DAY_S } from '../../../compute/run-options.ts';
@@ -10,6 +10,8 @@ import { eventRows } from '../event-rows.ts';
 
 const NOTHING = { conversions: 0, value: 0 };
 const NAME_IN_REFERENCE: Record<ComparisonRule, string> = { last: 'last', first: 'first', linear: 'linear', position: 'position', timeDecay: 'time_decay' };
+
+const row = (day: number, channel: string, conversion = false): EventRow => ({ user: 'u', timeS: day * DAY_S, channel, conversion, value: conversion ? 10 : 0 });
 
 describe('comparison rules', () => {
   const cases = ['tiny', 'events.journeys'].flatMap((file) => COMPARISON_RULES.map((rule) => [file, rule] as const));
@@ -32,14 +34,12 @@ describe('comparison rules', () => {
   });
 
   test('time decay halves with every seven days before the last touch', () => {
-    const touch = (day: number, channel: string): EventRow => ({ user: 'u', timeS: day * DAY_S, channel, conversion: false, value: 0 });
-    const events = eventTable([touch(0, 'a'), touch(7, 'b'), touch(21, 'c'), { user: 'u', timeS: 22 * DAY_S, channel: '', conversion: true, value: 150 }]);
+    const events = eventTable([row(0, 'a'), row(7, 'b'), row(21, 'c'), { ...row(22, '', true), value: 150 }]);
     const { timeDecay } = figures('comparison', { events, options: { rangeStartS: 0, rangeEndS: 30 * DAY_S, lookbackS: 30 * DAY_S } }).rules;
     expect(relativeDifference(timeDecay.value, [1 / 8, 1 / 4, 1].map((weight) => (150 * weight) / (1 + 1 / 4 + 1 / 8)))).toBeLessThan(1e-12);
   });
 
   test('a conversion outside the range cuts journeys but is not credited', () => {
-    const row = (day: number, channel: string, conversion = false): EventRow => ({ user: 'u', timeS: day * DAY_S, channel, conversion, value: conversion ? 10 : 0 });
     const events = eventTable([row(1, 'a'), row(2, '', true), row(3, 'b'), row(4, 'c', true), row(5, 'd'), row(6, '', true)]);
     const result = figures('comparison', { events, options: { rangeStartS: 2.5 * DAY_S, rangeEndS: 5.5 * DAY_S, lookbackS: 30 * DAY_S } });
     expect(result.attributed).toEqual({ conversions: 1, value: 10 });

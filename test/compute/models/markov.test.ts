@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { PathTable } from '../../../compute/journey-tables.ts';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
 import { pathRows } from '../path-rows.ts';
@@ -64,6 +64,9 @@ function naive(rows: readonly PathRow[], order: number, removed: string | null):
   };
 }
 
+const walk = (worlds: readonly string[], length: number, stride: number): string[] =>
+  Array.from({ length }, (_, i) => worlds[(i * i * stride + (i >> 2)) % worlds.length]!);
+
 describe('Markov attribution', () => {
   const cases = ['tiny', 'events.journeys'].flatMap((file) => [1, 2, 3].map((order) => [file, order] as const));
   test.each(cases)('%s, order %i, equals the reference program', (file, order) => {
@@ -121,7 +124,6 @@ describe('Markov attribution', () => {
   });
 
   test('journeys of a thousand touches that hardly ever leave two separate worlds', () => {
-    const walk = (worlds: readonly string[], length: number, stride: number): string[] => Array.from({ length }, (_, i) => worlds[(i * i * stride + (i >> 2)) % worlds.length]!);
     const rows: PathRow[] = [1, 2, 3, 5, 7].flatMap((stride) => [
       { path: walk(['a', 'b', 'c'], 1_000, stride), conversions: 1, value: 10 * stride, nulls: 2 },
       { path: walk(['d', 'e'], 1_000, stride), conversions: stride, value: 7, nulls: 1 },

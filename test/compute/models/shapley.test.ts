@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
 import { pathRows } from '../path-rows.ts';
 import { pathTable, readPathRows, reference } from '../reference-data.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { DEFAULT_SHOPPERS, generateShop, type ShopFiles, type ShopTruth } from '../../../examples/shop/generate.ts';
 import { SHOP_DAYS, yesterdayUtc } from '../../../examples/shop/shop-calendar.ts';
 
@@ -50,15 +50,15 @@ async function digestOf(files: ShopFiles): Promise<string> {
   return hash.digest('hex');
 }
 
+const daysBefore = (days: number): Date => new Date(Date.parse(END) - days * 86_400_000);
 const sumOf = (rows: readonly Row[], column: string): number => rows.reduce((sum, row) => sum + Math.round(100 * Number(row[column])), 0) / 100;
 
 describe('the example shop', () => {
   test('the same seed and end date give the same bytes, another seed or date gives others', async () => {
-    const make = async (name: string, seed: number, endDate: string) => digestOf(await generateShop({ directory: join(folder, name), seed, endDate, users: 300 }));
-    const first = await make('a', 5, END);
-    expect(await make('b', 5, END)).toBe(first);
-    expect(await make('c', 6, END)).not.toBe(first);
-    expect(await make('d', 5, '2026-06-29')).not.toBe(first);
+    const first = await digestOf(await generateShop({ directory: join(folder, 'a'), seed: 5, endDate: END, users: 300 }));
+    expect(await digestOf(await generateShop({ directory: join(folder, 'b'), seed: 5, endDate: END, users: 300 }))).toBe(first);
+    expect(await digestOf(await generateShop({ directory: join(folder, 'c'), seed: 6, endDate: END, users: 300 }))).not.toBe(first);
+    expect(await digestOf(await generateShop({ directory: join(folder, 'd'), seed: 5, endDate: '2026-06-29', users: 300 }))).not.toBe(first);
   });
 
   test('at its usual size it has more than 100,000 touchpoints and an order every hour or two', async () => {
@@ -130,7 +130,6 @@ describe('the example shop', () => {
     const shop = await makeShop(11, 2500);
     const perDay = Map.groupBy(shop.orders, (order) => order['timestamp']!.slice(0, 10));
     const ordersOn = (date: Date): number => perDay.get(date.toISOString().slice(0, 10))?.length ?? 0;
-    const daysBefore = (days: number): Date => new Date(Date.parse(END) - days * 86_400_000);
     const week = (firstDaysBefore: number): number => Array.from({ length: 7 }, (_, day) => ordersOn(daysBefore(firstDaysBefore - day))).reduce((a, b) => a + b, 0);
     expect(week(59)).toBeGreaterThan(1.5 * week(80));
     const onWeekday = (weekday: number): number => Array.from({ length: SHOP_DAYS }, (_, day) => daysBefore(day)).filter((date) => date.getUTCDay() === weekday).map(ordersOn).reduce((a, b) => a + b, 0);
@@ -138,10 +137,10 @@ describe('the example shop', () => {
   });
 
   test('an impossible end date or number of users is refused', async () => {
-    const make = (endDate: string, users: number) => generateShop({ directory: join(folder, 'bad'), seed: 1, endDate, users });
-    await expect(make('2026-02-30', 10)).rejects.toThrow('"2026-02-30" is not a date of the form YYYY-MM-DD');
-    await expect(make('yesterday', 10)).rejects.toThrow(RangeError);
-    await expect(make(END, 0)).rejects.toThrow('users must be a whole number of at least 1');
+    const request = { directory: join(folder, 'bad'), seed: 1, endDate: END, users: 10 };
+    await expect(generateShop({ ...request, endDate: '2026-02-30' })).rejects.toThrow('"2026-02-30" is not a date of the form YYYY-MM-DD');
+    await expect(generateShop({ ...request, endDate: 'yesterday' })).rejects.toThrow(RangeError);
+    await expect(generateShop({ ...request, users: 0 })).rejects.toThrow('users must be a whole number of at least 1');
   });
 });
 

@@ -59,7 +59,7 @@ describe('the truth', () => {
   });
 
   test('last click tells another story: the clicks before orders are mostly brand search, coupons and retargeting', () => {
-    const last = new Array<number>(CHANNELS.length).fill(0);
+    const last = CHANNELS.map(() => 0);
     for (const { touches, orders } of history.users) {
       for (const order of orders) last[touches.findLast((touch) => touch.timeS <= order.timeS)!.channel]! += order.cents;
     }

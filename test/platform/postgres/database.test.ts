@@ -189,12 +189,36 @@ describe('outages', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => rejection(proxied.asNobody((em) => em.execute('select 1')))));
     expect(answers.every((answer) => answer instanceof ProblemError && answer.type === 'service_unavailable')).toBe(true);
     proxy.swallow(false);
+    for (let answered = false; !answered; ) answered = (await rejection(proxied.ping())) === undefined;
     // The connections from before stay dead; not one request may be sent down one of them.
     const healed = await Promise.all(Array.from({ length: 8 }, () => proxied.asNobody((em) => em.execute<{ one: number }[]>('select 1 as one'))));
     expect(healed).toHaveLength(8);
     await proxied.close();
     await proxy.close();
   });
+});
+
+test('connections lost at every step are all replaced: none leaks from the pool', async () => {
+  const proxy = await startProxy(testDatabase.applicationUrl);
+  const proxied = await open(proxy.url, 2_000);
+  const lostIn = (when: 'work' | 'commit') =>
+    rejection(
+      proxied.asNobody(async (em) => {
+        if (when === 'work') {
+          proxy.cut();
+          await em.execute('select 1');
+        }
+        await em.execute('select 1');
+        if (when === 'commit') proxy.cut();
+      }),
+    );
+  // More often than the pool has connections.
+  for (let round = 0; round < 6; round += 1) {
+    for (const when of ['work', 'commit'] as const) expect(await lostIn(when)).toMatchObject({ type: 'service_unavailable' });
+  }
+  await proxied.asNobody((em) => em.execute('select 1'));
+  await proxied.close();
+  await proxy.close();
 });
 
 describe('unsafe databases are refused', () => {
@@ -213,6 +237,8 @@ interface Proxy {
   readonly url: string;
   /** While on, bytes vanish in both directions and connections stay open; those of before never work again. */
   swallow(on: boolean): void;
+  /** Resets every connection. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -240,6 +266,9 @@ async function startProxy(target: string): Promise<Proxy> {
     swallow: (on) => {
       swallowing = on;
       if (on) for (const pipe of pipes) pipe.swallowed = true;
+    },
+    cut: () => {
+      for (const socket of sockets) socket.resetAndDestroy();
     },
     close: () =>
       new Promise((resolve) => {

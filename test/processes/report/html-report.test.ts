@@ -10,6 +10,14 @@ const visibleText = (page: string): string =>
   page.replace(/<style>[\s\S]*?<\/style>/g, '').replaceAll(/<[^>]*>/g, ' ').replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&').replaceAll(/\s+/g, ' ');
 const figures = (page: string): readonly string[] => page.match(/<svg[\s\S]*?<\/svg>/g) ?? [];
 
+/** Length of a channel's bar of credit, in the first plot's units. */
+const barOf = (report: AttributionReport, name: string): number => {
+  const rows = report.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue);
+  const bars = [...figures(htmlReport(report, 'x'))[0]!.matchAll(/<path d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+A[^"]*" fill="var\(--causal\)"/g)];
+  const bar = bars.slice(-rows.length)[rows.findIndex((channel) => channel.channel === name)]!;
+  return Number(bar[2]) - Number(bar[1]);
+};
+
 describe('the HTML report', () => {
   const page = htmlReport(CAUSAL, 'events.csv');
 
@@ -56,12 +64,6 @@ describe('the HTML report', () => {
 
   test('bars are as long as the figures: twice the revenue, twice the bar', () => {
     const halved = withChannel('retargeting', { attributed_revenue: 720.28 });
-    const barOf = (report: AttributionReport, name: string): number => {
-      const rows = report.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue);
-      const bars = [...figures(htmlReport(report, 'x'))[0]!.matchAll(/<path d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+A[^"]*" fill="var\(--causal\)"/g)];
-      const bar = bars.slice(-rows.length)[rows.findIndex((channel) => channel.channel === name)]!;
-      return Number(bar[2]) - Number(bar[1]);
-    };
     expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
   });
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { terminalTable } from '../../../processes/report/terminal-table.ts';
 import { displayWidth, printable, truncate, wrap } from '../../../processes/report/terminal-text.ts';
 import { CAUSAL, pathModelReport, withChannel, withMembers } from './report-fixture.ts';
@@ -62,7 +62,7 @@ describe('the terminal table', () => {
 
   test('a channel name can neither colour nor forge the output', () => {
     const table = terminalTable(withChannel('video', { channel: '\u001B[31mvideo\nall marketing\r\u202Eoediv' }), wide);
-    expect(table).not.toMatch(/[\u001B\r\u202E]/);
+    for (const forbidden of ['\u001B', '\r', '\u202E']) expect(table).not.toContain(forbidden);
     expect(table).toContain('·[31mvideo·all marketing··oediv');
   });
 });

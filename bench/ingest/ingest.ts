@@ -1,0 +1,86 @@
+import { createReadStream, readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
+import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
+import { createLogger } from '../../platform/telemetry/logs.ts';
+import { JourneyStore } from '../../subgraphs/attribution/journeys/journey-store.ts';
+import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
+import { writeConversions, writeTouchpoints } from './touchpoint-file.ts';
+
+/**
+ * How fast touchpoints come in and journeys come out. Prints the engine's own bare load of the file through the same interface
+ * beside ours, then the journey queries, and the peak memory of both processes.
+ *   node --import ./processes/typescript-hook.mjs bench/ingest/ingest.ts [touchpoints, default 10000000]
+ */
+const touchpoints = Number(process.argv[2] ?? 10_000_000);
+const folder = await mkdtemp(join(tmpdir(), 'liftgraph-bench-'));
+const logger = createLogger({ level: 'warn', format: 'pretty' });
+const key = { accountId: 'bench', dataSourceId: 'bench' };
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+const print = (label: string, value: string): void => void process.stdout.write(`${label.padEnd(34)}${value}\n`);
+
+async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const startedMs = performance.now();
+  return [await work(), performance.now() - startedMs];
+}
+
+/** Peak resident memory in MB; the engine's process id stands in its folder. Linux only. */
+function peakMb(pid: string): number {
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+}
+
+async function bareLoad(clickhouse: ClickHouse, file: string): Promise<number> {
+  await clickhouse.command(`CREATE TABLE bare (account_id LowCardinality(String) DEFAULT 'a', data_source_id LowCardinality(String) DEFAULT 'd', user_id String,
+    timestamp DateTime64(3, 'UTC'), event_id String, channel LowCardinality(String), campaign LowCardinality(String), source LowCardinality(String),
+    medium LowCardinality(String), cost Decimal(18, 6), event_type LowCardinality(String), version UInt64)
+    ENGINE = ReplacingMergeTree(version) PARTITION BY (account_id, data_source_id) ORDER BY (user_id, timestamp, channel, campaign)`);
+  const insert = 'INSERT INTO bare (user_id, timestamp, channel, campaign, cost) FORMAT CSVWithNames';
+  const settings = { date_time_input_format: 'best_effort', optimize_on_insert: 0 };
+  const [, tookMs] = await timed(() => clickhouse.insert(insert, createReadStream(file, { highWaterMark: 1 << 20 }), { settings, timeoutMs: 600_000 }));
+  await clickhouse.command('DROP TABLE bare SYNC');
+  return tookMs;
+}
+
+const engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
+const clickhouse = connectClickHouse({ url: engine.url, database: 'bench', logger });
+const enginePid = readFileSync(join(folder, 'clickhouse', 'engine.pid'), 'utf8').trim();
+try {
+  await migrateColumnarTables(clickhouse);
+  const [touchFile, conversionFile] = [join(folder, 'touchpoints.csv'), join(folder, 'conversions.csv')];
+  await writeTouchpoints(touchFile, touchpoints);
+  await writeConversions(conversionFile, touchpoints);
+  print('touchpoints', `${touchpoints} in ${Math.round((await stat(touchFile)).size / 1e6)} MB`);
+
+  const ingest = (file: string) => ingestRecords({
+    clickhouse, source: key, uploadId: file, body: createReadStream(file, { highWaterMark: 1 << 20 }), mediaType: 'text/csv', now: new Date(),
+  });
+  const [report, oursMs] = await timed(() => ingest(touchFile));
+  if (report.touchpoints !== touchpoints) throw new Error(`${report.touchpoints} of ${touchpoints} were stored`);
+  print('peak after ingest', `Node ${peakMb('self')} MB, engine ${peakMb(enginePid)} MB`);
+  await ingest(conversionFile);
+
+  const query = { ...key, dateRange: ['2025-02-01', '2025-06-30'] as const, lookbackDays: 30, conversionEvent: 'purchase' };
+  for (const round of ['first', 'second', 'third']) {
+    const [store, factsMs] = await timed(async () => {
+      const journeys = new JourneyStore(clickhouse, query);
+      await journeys.facts();
+      return journeys;
+    });
+    const [{ paths, totals }, pathsMs] = await timed(() => store.loadPaths());
+    const [events, eventsMs] = await timed(() => store.loadEvents());
+    print(`journeys, ${round} read`, `facts ${seconds(factsMs)}, paths ${seconds(pathsMs)}, events ${seconds(eventsMs)}, all ${seconds(factsMs + pathsMs + eventsMs)}`);
+    if (round === 'first') print('', `${paths.nulls.length} paths of ${totals.journeys} journeys, ${events?.events.timeS.length} events of ${events?.events.userHash.length} users`);
+  }
+  print('peak after journeys', `Node ${peakMb('self')} MB, engine ${peakMb(enginePid)} MB`);
+
+  const bareMs = await bareLoad(clickhouse, touchFile);
+  print('bare load (INSERT FORMAT CSV)', seconds(bareMs));
+  print('ours (validated, counted)', `${seconds(oursMs)}, ${(oursMs / bareMs).toFixed(2)} × bare, ${Math.round(touchpoints / oursMs)} k rows/s`);
+} finally {
+  await clickhouse.close();
+  await engine.stop();
+  await rm(folder, { recursive: true, force: true });
+}

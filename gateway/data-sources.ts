@@ -1,0 +1,79 @@
+import { RemoteGraphQLDataSource, type GraphQLDataSource, type GraphQLDataSourceProcessOptions } from '@apollo/gateway';
+import { execute, parse, type ExecutionResult } from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import { withCrossingErrors } from '../platform/graph/crossing-errors.ts';
+import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
+import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+
+type Answer = Awaited<ReturnType<GraphQLDataSource['process']>>;
+
+/** A subgraph that another process serves. `sdl` must be what that process runs. */
+export interface RemoteSubgraph {
+  readonly name: string;
+  readonly sdl: string;
+  /** Of its HTTP endpoint; WebSockets at the same address. */
+  readonly url: string;
+}
+
+/** Executes the planner's own document on a schema in this process: neither printed, parsed nor validated again. */
+export class InProcessDataSource implements GraphQLDataSource {
+  readonly #subgraph: Subgraph;
+  readonly #logger: Logger;
+
+  constructor(subgraph: Subgraph, logger: Logger) {
+    this.#subgraph = subgraph;
+    this.#logger = logger;
+  }
+
+  async process(options: GraphQLDataSourceProcessOptions): Promise<Answer> {
+    const { request, context } = options;
+    const planned = 'document' in options ? options.document : undefined;
+    const result: ExecutionResult = await execute({
+      schema: this.#subgraph.schema,
+      document: planned ?? parse(request.query ?? ''),
+      variableValues: request.variables ?? null,
+      operationName: request.operationName ?? null,
+      contextValue: context,
+    });
+    const { requestId } = context as RequestContext;
+    return withCrossingErrors(result, { subgraph: this.#subgraph.name, requestId, logger: this.#logger }) as Answer;
+  }
+}
+
+/** Asks a subgraph over HTTP; says who calls by a signed token and passes on nothing else of the request. */
+export class RemoteDataSource extends RemoteGraphQLDataSource {
+  readonly #subgraph: RemoteSubgraph;
+  readonly #tokens: PrincipalTokens;
+  readonly #logger: Logger;
+
+  constructor(subgraph: RemoteSubgraph, tokens: PrincipalTokens, logger: Logger, timeoutMs: number) {
+    super({ url: subgraph.url });
+    this.#subgraph = subgraph;
+    this.#tokens = tokens;
+    this.#logger = logger;
+    this.fetcher = ((url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })) as unknown as typeof this.fetcher;
+  }
+
+  override async willSendRequest({ request, context }: GraphQLDataSourceProcessOptions): Promise<void> {
+    const headers = request.http!.headers;
+    headers.set(PRINCIPAL_HEADER, await this.#tokens.sign(context as RequestContext, this.#subgraph.name));
+    headers.set('x-request-id', (context as RequestContext).requestId);
+  }
+
+  /** @throws ProblemError `service_unavailable` when the subgraph cannot be reached, or refuses us */
+  override async process(options: GraphQLDataSourceProcessOptions): Promise<Answer> {
+    try {
+      return await super.process(options);
+    } catch (error) {
+      this.#logger.error({ err: error, subgraph: this.#subgraph.name, requestId: (options.context as RequestContext).requestId }, 'a subgraph did not answer');
+      throw unavailable(this.#subgraph.name, error);
+    }
+  }
+}
+
+/** What callers are told when a subgraph is out of reach. */
+export function unavailable(subgraph: string, cause: unknown): ProblemError {
+  return new ProblemError('service_unavailable', `The ${subgraph} service cannot be reached at the moment.`, { retryAfterS: 2, cause });
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import { gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import type { ApolloServer } from '@apollo/server';
+import { koaMiddleware } from '@as-integrations/koa';
+import { bodyParser } from '@koa/bodyparser';
+import type { Context, Middleware } from 'koa';
+import { ProblemError } from '../schema/problems.ts';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { graphiqlPage } from './graphiql-page.ts';
+import { problemBehind, type PublicErrors } from './public-errors.ts';
+import { publicRequests, type PublicRequest } from './public-request.ts';
+
+export interface HttpDoorOptions {
+  readonly server: ApolloServer<RequestContext>;
+  readonly admission: Admission;
+  readonly errors: PublicErrors;
+  readonly logger: Logger;
+  readonly newRequestId: () => string;
+  readonly clientAddress: (request: IncomingMessage) => string;
+  readonly resolveApiVersion: (header: string | undefined) => string;
+  readonly path: string;
+  readonly maxBodyBytes: number;
+  readonly graphiql: boolean;
+}
+
+const GRAPHQL_JSON = 'application/graphql-response+json';
+const JSON_TYPE = 'application/json';
+
+/** GraphQL over HTTP: POST, GET for queries, and GraphiQL for browsers. */
+export function httpDoor(options: HttpDoorOptions): Middleware {
+  const { server, admission, logger } = options;
+  const parseBody = bodyParser({ enableTypes: ['json'], jsonLimit: options.maxBodyBytes, jsonStrict: true, onError: refuseBody });
+  const executed = koaMiddleware(server, { context: () => Promise.resolve(publicRequests.getStore()!.context) });
+  const page = options.graphiql ? graphiql() : undefined;
+
+  const admit = async (ctx: Context, requestId: string): Promise<PublicRequest> => {
+    const apiVersion = options.resolveApiVersion(ctx.get('svc-api-version').trim() || undefined);
+    const authorization = ctx.get('authorization') || undefined;
+    const principal = authorization === undefined ? null : await admission.authenticate(authorization);
+    return { context: { requestId, principal, apiVersion }, clientAddress: options.clientAddress(ctx.req), nonce: ctx.get('x-nonce') || undefined, refused: false };
+  };
+
+  return async (ctx, next) => {
+    if (ctx.path !== options.path) return next();
+    if (page !== undefined && wantsPage(ctx)) return page(ctx);
+    const requestId = options.newRequestId();
+    ctx.set('X-Request-Id', requestId);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.vary('Accept');
+    try {
+      const request = await admit(ctx, requestId);
+      ctx.set('SVC-API-Version', request.context.apiVersion);
+      assertBodyType(ctx);
+      await parseBody(ctx, () => publicRequests.run(request, () => executed(ctx, () => Promise.resolve())));
+      // GraphQL over HTTP §6.4.1: a client that takes plain JSON only cannot tell our 4xx from a proxy's.
+      if (request.refused && ctx.response.type === JSON_TYPE) ctx.status = 200;
+    } catch (error) {
+      refuse(ctx, error, requestId);
+    }
+  };
+
+  function refuse(ctx: Context, error: unknown, requestId: string): void {
+    const { problem } = problemBehind(error, requestId, logger);
+    ctx.status = problem.status;
+    if (problem.status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="svc", error="invalid_token"');
+    if (problem.retryAfterS !== undefined) ctx.set('Retry-After', String(problem.retryAfterS));
+    ctx.type = ctx.accepts(JSON_TYPE, GRAPHQL_JSON) || JSON_TYPE;
+    ctx.body = JSON.stringify({ errors: [options.errors.present(error, requestId)] });
+  }
+}
+
+function wantsPage(ctx: Context): boolean {
+  return ctx.method === 'GET' && ctx.accepts(JSON_TYPE, GRAPHQL_JSON, 'text/html') === 'text/html';
+}
+
+function assertBodyType(ctx: Context): void {
+  if (ctx.method === 'POST' && ctx.is('json') === false) throw new ProblemError('unsupported_media_type', 'The body must be application/json.', { param: 'header:Content-Type' });
+}
+
+function refuseBody(error: Error & { status?: number }): never {
+  if (error.status === 413) throw new ProblemError('payload_too_large', 'The body is too large.', { cause: error });
+  throw new ProblemError('invalid_request', 'The body is no JSON object.', { code: 'invalid_json', cause: error });
+}
+
+/** The page is large and never changes: it is made and compressed once, when first asked for. */
+function graphiql(): (ctx: Context) => Promise<void> {
+  let compressed: Promise<Buffer> | undefined;
+  return async (ctx) => {
+    ctx.type = 'text/html; charset=utf-8';
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.vary('Accept');
+    ctx.vary('Accept-Encoding');
+    // Everything is inline: scripts, styles, and workers made from blobs.
+    ctx.set('Content-Security-Policy', "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");
+    if (ctx.acceptsEncodings('gzip') !== 'gzip') {
+      ctx.body = graphiqlPage();
+      return;
+    }
+    compressed ??= promisify(gzip)(graphiqlPage());
+    ctx.body = await compressed;
+    ctx.set('Content-Encoding', 'gzip');
+  };
+}

@@ -1,0 +1,147 @@
+import {
+  getNamedType, isCompositeType, isIntrospectionType, isListType, isObjectType, isInterfaceType, getNullableType, Kind,
+  type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, type OperationDefinitionNode, type SelectionSetNode,
+} from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
+
+/** What one operation of a stranger may ask for. */
+export interface OperationLimits {
+  /** Lexical tokens of the document; the parser stops behind them. */
+  readonly maxTokens: number;
+  /** Fields inside one another, fragments spread out. Introspection is not counted: its standard query is deeper. */
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxRootFields: number;
+  /** Objects that the answer may hold: each field with a selection counts 1, times the page sizes around it. */
+  readonly maxCost: number;
+  /** Selections with all fragments spread out: what planning has to look at. */
+  readonly maxSelections: number;
+}
+
+export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000 };
+
+/** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */
+export interface OperationSize {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly cost: number;
+  readonly selections: number;
+}
+
+/** A page nobody gave a size has this many rows. */
+const DEFAULT_PAGE = 20;
+/** A size that is no number is refused later; until then it counts as a full page. */
+const LARGEST_PAGE = 100;
+
+/**
+ * Refuses an operation that asks for too much.
+ * @param document valid against `schema`
+ * @throws ProblemError `invalid_request` whose code names the limit
+ */
+export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>, limits: OperationLimits): void {
+  const size = measureOperation(schema, document, operation, variables);
+  const checks: readonly (readonly [code: string, what: string, value: number, limit: number])[] = [
+    ['too_many_root_fields', 'root fields', size.rootFields, limits.maxRootFields],
+    ['too_many_aliases', 'aliases', size.aliases, limits.maxAliases],
+    ['too_deep', 'levels', size.depth, limits.maxDepth],
+    ['too_many_selections', 'selections', size.selections, limits.maxSelections],
+    ['too_costly', 'points of cost', size.cost, limits.maxCost],
+  ];
+  for (const [code, what, value, limit] of checks) {
+    if (value > limit) throw new ProblemError('invalid_request', `The operation has ${value} ${what}; at most ${limit} are allowed.`, { code });
+  }
+}
+
+/** Measures an operation in one walk; each fragment is measured once, however often it is spread. */
+export function measureOperation(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): OperationSize {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const measured = new Map<string, Measure>();
+
+  const ofFragment = (name: string): Measure => {
+    const known = measured.get(name);
+    if (known !== undefined) return known;
+    const fragment = fragments.get(name)!;
+    const measure = ofSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+    measured.set(name, measure);
+    return measure;
+  };
+
+  const ofSelections = (selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Measure => {
+    const total = { ...NOTHING };
+    for (const selection of selectionSet.selections) {
+      if (selection.kind === Kind.FIELD) add(total, ofField(selection, parent));
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, ofFragment(selection.name.value));
+      else add(total, ofSelections(selection.selectionSet, selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value)));
+    }
+    return total;
+  };
+
+  const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
+    const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
+    const own = { depth: 1, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1, cost: 0, listCost: 0 };
+    if (field.selectionSet === undefined) return own;
+    if (definition === undefined) return { ...own, selections: 1 + ofSelections(field.selectionSet, introspected(schema, field)).selections };
+    const type = getNamedType(definition.type);
+    const inside = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
+    const isList = isListType(getNullableType(definition.type));
+    // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
+    const rows = pageSize(field, definition, variables, operation);
+    const cost = rows === undefined ? 1 + inside.cost : isList ? rows * (1 + inside.cost) : 1 + (inside.cost - inside.listCost) + rows * inside.listCost;
+    return {
+      depth: isIntrospectionType(type) ? 1 : 1 + inside.depth,
+      aliases: own.aliases + inside.aliases,
+      selections: 1 + inside.selections,
+      fields: 1,
+      cost,
+      listCost: isList ? cost : 0,
+    };
+  };
+
+  const { depth, aliases, selections, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  return { depth, aliases, selections, rootFields: fields, cost };
+}
+
+/** `listCost` is the part of `cost` that stands below lists; `fields` counts one level only. */
+interface Measure {
+  depth: number;
+  aliases: number;
+  selections: number;
+  fields: number;
+  cost: number;
+  listCost: number;
+}
+
+const NOTHING: Measure = { depth: 0, aliases: 0, selections: 0, fields: 0, cost: 0, listCost: 0 };
+
+function add(total: Measure, part: Measure): void {
+  total.depth = Math.max(total.depth, part.depth);
+  total.aliases += part.aliases;
+  total.selections += part.selections;
+  total.fields += part.fields;
+  total.cost += part.cost;
+  total.listCost += part.listCost;
+}
+
+/** `__schema` and `__type` belong to no type's fields. */
+function introspected(schema: GraphQLSchema, field: FieldNode): GraphQLNamedType | undefined {
+  return schema.getType(field.name.value === '__schema' ? '__Schema' : '__Type');
+}
+
+/** Rows that the field's `first` or `last` asks for; undefined for a field that has no pages. */
+function pageSize(field: FieldNode, definition: GraphQLField<unknown, unknown>, variables: Readonly<Record<string, unknown>>, operation: OperationDefinitionNode): number | undefined {
+  if (!definition.args.some(({ name }) => name === 'first')) return undefined;
+  const given = field.arguments?.find(({ name, value }) => (name.value === 'first' || name.value === 'last') && value.kind !== Kind.NULL)?.value;
+  if (given === undefined) return DEFAULT_PAGE;
+  if (given.kind === Kind.INT) return sized(Number(given.value));
+  if (given.kind !== Kind.VARIABLE) return LARGEST_PAGE;
+  const name = given.name.value;
+  const fallback = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)?.defaultValue;
+  const value = variables[name] ?? (fallback?.kind === Kind.INT ? Number(fallback.value) : undefined);
+  return value === undefined || value === null ? DEFAULT_PAGE : sized(value);
+}
+
+function sized(rows: unknown): number {
+  return typeof rows === 'number' && Number.isFinite(rows) ? Math.max(1, rows) : LARGEST_PAGE;
+}

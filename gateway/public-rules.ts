@@ -1,0 +1,45 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import { GraphQLError } from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
+import { publicRequests } from './public-request.ts';
+
+/** What a public operation must satisfy once it is parsed and validated: its limits, then the nonce of a mutation. */
+export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+  return {
+    requestDidStart: async () => ({
+      didResolveOperation: async ({ schema, document, operation, request }) => {
+        const publicRequest = publicRequests.getStore();
+        if (publicRequest === undefined || operation === undefined || operation === null) return;
+        try {
+          if (operation.operation === 'subscription') {
+            throw new ProblemError('invalid_request', 'Subscriptions go over WebSocket (graphql-transport-ws) at this address.', { code: 'websocket_required' });
+          }
+          assertWithinLimits(schema, document, operation, request.variables ?? {}, limits);
+          if (operation.operation === 'mutation') await admission.consumeNonce(publicRequest.context.principal, publicRequest.clientAddress, publicRequest.nonce);
+        } catch (error) {
+          throw requestError(error);
+        }
+      },
+      didEncounterErrors: async ({ errors, response }) => {
+        const publicRequest = publicRequests.getStore();
+        // A result with `data` has run; a request without any runnable document is answered by its own status.
+        if (publicRequest !== undefined) publicRequest.refused = response.body === undefined && errors.every(isRequestError);
+      },
+    }),
+  };
+}
+
+const REQUEST_ERROR_CODES = new Set(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT']);
+
+function isRequestError({ extensions }: GraphQLError): boolean {
+  return extensions['refused'] === true || REQUEST_ERROR_CODES.has(String(extensions['code']));
+}
+
+/** Apollo Server takes the HTTP status from `extensions.http`. */
+function requestError(error: unknown): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  return new GraphQLError(error.message, { extensions: { ...error.extensions, refused: true, http: { status: error.problem.status } } });
+}

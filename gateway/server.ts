@@ -1,0 +1,175 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
+import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
+import { GraphQLScalarType, type GraphQLSchema } from 'graphql';
+import type { Middleware } from 'koa';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import { principalTokens, type PrincipalTokens } from '../platform/graph/principal-token.ts';
+import { SCALARS } from '../platform/graph/scalars.ts';
+import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { graphClient, type GraphClient } from './client.ts';
+import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
+import { inProcessEvents, remoteEvents, type SubgraphEvents } from './event-sources.ts';
+import { httpDoor } from './http.ts';
+import { DEFAULT_LIMITS, type OperationLimits } from './operation-limits.ts';
+import { PublicErrors, problemBehind } from './public-errors.ts';
+import { publicRequests } from './public-request.ts';
+import { publicRules } from './public-rules.ts';
+import { federatedSubscriptions } from './subscriptions.ts';
+import { composeSupergraph } from './supergraph.ts';
+import { webSocketDoor } from './web-socket.ts';
+
+export interface GatewayConfig {
+  /** Ends in `/v1`; errors link to the documentation beside it. */
+  readonly publicBaseUrl: string;
+  /** Also serves GraphiQL, which lives by it. */
+  readonly graphqlIntrospection: boolean;
+}
+
+export interface GatewayOptions {
+  /** In this process, or served by others; both kinds may be mixed. */
+  readonly subgraphs: readonly (Subgraph | RemoteSubgraph)[];
+  /** Signs who calls towards remote subgraphs; not needed without any. */
+  readonly internalSecret?: string;
+  readonly admission: Admission;
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+  readonly newRequestId: () => string;
+  /** Address of the client, proxies that are believed taken into account; nonces of strangers are kept per address. */
+  readonly clientAddress: (request: IncomingMessage) => string;
+  /** Resolves `SVC-API-Version`. @throws ProblemError `unsupported_api_version` */
+  readonly resolveApiVersion: (header: string | undefined) => string;
+  /** Folder of the named documents that {@link GraphClient} speaks. */
+  readonly documentsFolder?: string;
+  readonly limits?: OperationLimits;
+  /** Longest JSON body and WebSocket message; 1 MiB when absent. */
+  readonly maxBodyBytes?: number;
+  /** Longest wait for a remote subgraph; 30 000 when absent. */
+  readonly subgraphTimeoutMs?: number;
+}
+
+export interface Gateway {
+  readonly supergraphSdl: string;
+  readonly apiSchema: GraphQLSchema;
+  /** Answers `/graphql` and passes everything else on. */
+  readonly middleware: Middleware;
+  /** True when the upgrade was for `/graphql` and is taken care of. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  readonly client: GraphClient;
+  /** Closes sockets and upstream connections. */
+  close(): Promise<void>;
+}
+
+const PATH = '/graphql';
+const MAX_BODY_BYTES = 1024 * 1024;
+const SUBGRAPH_TIMEOUT_MS = 30_000;
+
+/**
+ * Starts the graph: composes the subgraphs, checks the named documents against the result, opens no port.
+ * @throws CompositionError, NamedDocumentsError
+ */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  // Read by @apollo/gateway when a gateway is made.
+  process.env['APOLLO_TELEMETRY_DISABLED'] = 'true';
+  const { admission, config, logger, limits = DEFAULT_LIMITS, maxBodyBytes = MAX_BODY_BYTES } = options;
+  const supergraphSdl = composeSupergraph(options.subgraphs.map((subgraph) => ({ name: subgraph.name, sdl: subgraph.sdl, url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/` })));
+  const upstreams = connectUpstreams(options);
+  const apolloGateway = new ApolloGateway({
+    supergraphSdl,
+    buildService: ({ name }) => upstreams.dataSources[name]!,
+    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
+    logger,
+  });
+
+  const errors = new PublicErrors(config.publicBaseUrl.replace(/\/v1$/, ''), logger);
+  const server = new ApolloServer<RequestContext>({
+    gateway: apolloGateway,
+    introspection: config.graphqlIntrospection,
+    hideSchemaDetailsFromClientErrors: !config.graphqlIntrospection,
+    parseOptions: { maxTokens: limits.maxTokens },
+    includeStacktraceInErrorResponses: false,
+    allowBatchedHttpRequests: false,
+    csrfPrevention: true,
+    persistedQueries: false,
+    stopOnTerminationSignals: false,
+    logger,
+    plugins: [publicRules(admission, limits), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
+    formatError: (_formatted, error) => {
+      const request = publicRequests.getStore();
+      if (request !== undefined) return errors.present(error, request.context.requestId);
+      const problem = problemBehind(error, 'unknown', logger);
+      return { message: problem.message, extensions: { ...problem.extensions } };
+    },
+  });
+  await server.start();
+  const apiSchema = apolloGateway.schema!;
+  adoptScalars(apiSchema);
+
+  const subscriptions = federatedSubscriptions({ supergraphSdl, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
+  const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, clientAddress: options.clientAddress };
+  const webSockets = webSocketDoor({
+    ...shared,
+    subscriptions,
+    apiSchema,
+    limits,
+    apiVersion: (request) => options.resolveApiVersion(headerOf(request, 'svc-api-version')),
+    maxMessageBytes: maxBodyBytes,
+  });
+  return {
+    supergraphSdl,
+    apiSchema,
+    middleware: httpDoor({ ...shared, path: PATH, resolveApiVersion: options.resolveApiVersion, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    handleUpgrade(request, socket, head) {
+      if (request.url?.split('?', 1)[0] !== PATH) return false;
+      webSockets.handleUpgrade(request, socket, head);
+      return true;
+    },
+    client: graphClient({ server, subscriptions, apiSchema, documentsFolder: options.documentsFolder }),
+    async close() {
+      await webSockets.close();
+      await Promise.all(Object.values(upstreams.events).map((events) => events.close()));
+      await server.stop();
+    },
+  };
+}
+
+interface Upstreams {
+  readonly dataSources: Readonly<Record<string, GraphQLDataSource>>;
+  readonly events: Readonly<Record<string, SubgraphEvents>>;
+}
+
+function connectUpstreams({ subgraphs, internalSecret, clock, logger, subgraphTimeoutMs = SUBGRAPH_TIMEOUT_MS }: GatewayOptions): Upstreams {
+  const tokens = (): PrincipalTokens => {
+    if (internalSecret === undefined) throw new Error('Remote subgraphs need internalSecret');
+    return principalTokens(internalSecret, clock);
+  };
+  const dataSources: Record<string, GraphQLDataSource> = {};
+  const events: Record<string, SubgraphEvents> = {};
+  for (const subgraph of subgraphs) {
+    const isRemote = 'url' in subgraph;
+    dataSources[subgraph.name] = isRemote ? new RemoteDataSource(subgraph, tokens(), logger, subgraphTimeoutMs) : new InProcessDataSource(subgraph, logger);
+    events[subgraph.name] = isRemote ? remoteEvents(subgraph, tokens()) : inProcessEvents(subgraph);
+  }
+  return { dataSources, events };
+}
+
+/**
+ * A schema made from SDL takes any value for a custom scalar. With the real ones a bad value is refused at the door,
+ * before any subgraph is asked.
+ */
+function adoptScalars(schema: GraphQLSchema): void {
+  for (const { name, parseValue, parseLiteral } of SCALARS) {
+    const type = schema.getType(name);
+    if (type instanceof GraphQLScalarType) Object.assign(type, { parseValue, parseLiteral });
+  }
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

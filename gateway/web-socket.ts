@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApolloServer } from '@apollo/server';
+import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
+import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
+import { ProblemError } from '../schema/problems.ts';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { Principal, RequestContext } from '../platform/auth/principal.ts';
+import { Documents } from '../platform/graph/documents.ts';
+import { SocketClosure, webSocketEndpoint, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { EventStream } from './event-stream.ts';
+import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
+import { invalidDocument, type PublicErrors } from './public-errors.ts';
+import { publicRequests, type PublicRequest } from './public-request.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+export interface WebSocketDoorOptions {
+  readonly server: ApolloServer<RequestContext>;
+  readonly subscriptions: Subscriptions;
+  readonly apiSchema: GraphQLSchema;
+  readonly admission: Admission;
+  readonly limits: OperationLimits;
+  readonly errors: PublicErrors;
+  readonly logger: Logger;
+  readonly newRequestId: () => string;
+  readonly clientAddress: (request: IncomingMessage) => string;
+  readonly apiVersion: (request: IncomingMessage) => string;
+  readonly maxMessageBytes: number;
+}
+
+/** Close codes of graphql-transport-ws. Clients do not retry after 4401, as they may after 4403. */
+const UNAUTHORIZED = 4401;
+const FORBIDDEN = 4403;
+const TOO_MANY_REQUESTS = 4429;
+const ACK_TIMEOUT_MS = 10_000;
+const PING_INTERVAL_MS = 15_000;
+const MAX_OPERATIONS_PER_SOCKET = 100;
+
+/** What an operation carries from its check to its execution. */
+interface SocketOperation {
+  readonly request: PublicRequest;
+  readonly payload: SubscribePayload;
+}
+
+type Connection = Context<Record<string, unknown>, { readonly request: IncomingMessage }>;
+
+/** GraphQL over WebSocket (graphql-transport-ws): queries and mutations through Apollo Server, subscriptions beside it. */
+export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint {
+  const { server, subscriptions, apiSchema, admission, limits, errors, logger } = options;
+  const documents = new Documents(apiSchema, { maxTokens: limits.maxTokens });
+
+  /** The key is asked for anew with each operation, so that one revoked meanwhile opens nothing more. */
+  const authenticate = async (connection: Connection): Promise<Principal | null> => {
+    const authorization = connection.connectionParams?.['authorization'];
+    if (authorization === undefined || authorization === null) return null;
+    return admission.authenticate(String(authorization));
+  };
+
+  const publicRequest = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<PublicRequest> => {
+    const { request } = connection.extra;
+    const nonce = payload.extensions?.['nonce'];
+    const context: RequestContext = { requestId, principal: await authenticate(connection), apiVersion: options.apiVersion(request) };
+    return { context, clientAddress: options.clientAddress(request), nonce: typeof nonce === 'string' ? nonce : undefined, refused: false };
+  };
+
+  const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {
+    if (Object.keys(connection.subscriptions).length > MAX_OPERATIONS_PER_SOCKET) {
+      throw new ProblemError('rate_limit_exceeded', `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`, { code: 'concurrency', retryAfterS: 1 });
+    }
+    if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
+    const request = await publicRequest(connection, payload, requestId);
+    const document = checkedDocument(documents, payload.query);
+    const operation = getOperationAST(document, payload.operationName);
+    if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
+    const variables = payload.variables ?? {};
+    if (operation.operation === OperationTypeNode.SUBSCRIPTION) assertWithinLimits(apiSchema, document, operation, variables, limits);
+    const contextValue: SocketOperation = { request, payload };
+    return { schema: apiSchema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
+  };
+
+  const presented = (result: ExecutionResult, requestId: string): ExecutionResult =>
+    result.errors === undefined ? result : { ...result, errors: result.errors.map((error) => errors.present(error, requestId)) as unknown as GraphQLError[] };
+
+  const subscribe = async (args: ExecutionArgs) => {
+    const { request } = args.contextValue as SocketOperation;
+    const { requestId } = request.context;
+    const stream = await subscriptions.subscribe({ document: args.document, operationName: args.operationName ?? undefined, variables: args.variableValues ?? {}, context: request.context });
+    if (!(stream instanceof EventStream)) return presented(stream, requestId);
+    return new EventStream<ExecutionResult, ExecutionResult>(stream, (result) => presented(result, requestId), (reason) => presented({ errors: [reason as GraphQLError] }, requestId));
+  };
+
+  const execute = async (args: ExecutionArgs): Promise<ExecutionResult> => {
+    const { request, payload } = args.contextValue as SocketOperation;
+    const operation = { query: payload.query, variables: payload.variables ?? {}, ...(typeof payload.operationName === 'string' ? { operationName: payload.operationName } : {}) };
+    const response = await publicRequests.run(request, () => server.executeOperation(operation, { contextValue: request.context }));
+    if (response.body.kind !== 'single') throw new Error('the graph has no incremental delivery');
+    return response.body.singleResult as ExecutionResult;
+  };
+
+  const protocol = makeServer<Record<string, unknown>, { readonly request: IncomingMessage }>({
+    connectionInitWaitTimeout: ACK_TIMEOUT_MS,
+    onConnect: async (connection) => {
+      try {
+        await authenticate(connection);
+      } catch (error) {
+        throw closure(error);
+      }
+    },
+    onSubscribe: async (connection, _id, payload) => {
+      const requestId = options.newRequestId();
+      try {
+        // Everything is under this guard: what throws from a hook would close the socket with all its other streams.
+        return await prepare(connection, payload, requestId);
+      } catch (error) {
+        const { message, extensions = {} } = errors.present(error, requestId);
+        return [new GraphQLError(message, { extensions })];
+      }
+    },
+    execute,
+    subscribe: subscribe as (args: ExecutionArgs) => Promise<AsyncGenerator<Record<string, unknown>>>,
+    // Results are presented already; without these two graphql-ws would want GraphQLError instances.
+    onNext: (_connection, _id, _payload, _args, result) => result as FormattedExecutionResult<Record<string, unknown>, Record<string, unknown>>,
+    onError: (_connection, _id, _payload, refused) => refused.map((error) => error.toJSON()),
+  });
+  return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes: options.maxMessageBytes });
+}
+
+function checkedDocument(documents: Documents, query: string): ExecutionArgs['document'] {
+  const checked = ((): ReturnType<Documents['check']> => {
+    try {
+      return documents.check(query);
+    } catch (error) {
+      if (error instanceof GraphQLError) throw new ProblemError('invalid_request', error.message, { code: 'syntax' });
+      throw error;
+    }
+  })();
+  if ('document' in checked) return checked.document;
+  throw invalidDocument(checked.errors[0]!);
+}
+
+function closure(error: unknown): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  const { status } = error.problem;
+  const closeCode = status === 401 ? UNAUTHORIZED : status === 429 ? TOO_MANY_REQUESTS : FORBIDDEN;
+  return new SocketClosure(closeCode, error.type);
+}

@@ -1,0 +1,41 @@
+import { parse, specifiedRules, validate, type DocumentNode, type GraphQLError, type GraphQLSchema } from 'graphql';
+
+/** Sources beyond this length are parsed each time, so that a full cache stays small. */
+const LONGEST_KEPT = 20_000;
+
+/** A document fit to execute, or why it is not. */
+export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] };
+
+/** Documents parsed and validated against one schema; the ones used last are kept by their text. */
+export class Documents {
+  readonly #schema: GraphQLSchema;
+  readonly #maxTokens: number | undefined;
+  readonly #capacity: number;
+  readonly #kept = new Map<string, DocumentNode>();
+
+  constructor(schema: GraphQLSchema, options: { readonly maxTokens?: number; readonly capacity?: number } = {}) {
+    this.#schema = schema;
+    this.#maxTokens = options.maxTokens;
+    this.#capacity = options.capacity ?? 500;
+  }
+
+  /** @throws GraphQLError when the text is no GraphQL, or too long */
+  check(source: string): CheckedDocument {
+    const kept = this.#kept.get(source);
+    if (kept !== undefined) {
+      this.#kept.delete(source);
+      this.#kept.set(source, kept);
+      return { document: kept };
+    }
+    const document = parse(source, { maxTokens: this.#maxTokens });
+    const errors = validate(this.#schema, document, specifiedRules);
+    if (errors.length > 0) return { errors };
+    if (source.length <= LONGEST_KEPT) this.#keep(source, document);
+    return { document };
+  }
+
+  #keep(source: string, document: DocumentNode): void {
+    this.#kept.set(source, document);
+    if (this.#kept.size > this.#capacity) this.#kept.delete(this.#kept.keys().next().value!);
+  }
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { handleProtocols, type Server } from 'graphql-ws';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Logger } from '../telemetry/logs.ts';
+
+/** Thrown from a hook of the GraphQL server: closes the socket with this code and reason. */
+export class SocketClosure extends Error {
+  override readonly name = 'SocketClosure';
+  readonly closeCode: number;
+
+  constructor(closeCode: number, reason: string) {
+    super(reason);
+    this.closeCode = closeCode;
+  }
+}
+
+export interface WebSocketEndpoint {
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Closes every socket with 1001 and waits until all are gone. */
+  close(): Promise<void>;
+}
+
+export interface WebSocketEndpointOptions {
+  readonly logger: Logger;
+  readonly pingIntervalMs: number;
+  readonly maxMessageBytes: number;
+}
+
+const INTERNAL_ERROR = 4500;
+const GOING_AWAY = 1001;
+/** A peer that does not answer a close frame is cut off after this. */
+const CLOSE_GRACE_MS = 1_000;
+
+/**
+ * Carries the `graphql-transport-ws` protocol over WebSockets (RFC 6455). Unlike graphql-ws's own adapter it logs
+ * through our logger, never names an internal error to the peer, and lets hooks choose the close code.
+ */
+export function webSocketEndpoint(server: Server<{ readonly request: IncomingMessage }>, options: WebSocketEndpointOptions): WebSocketEndpoint {
+  const { logger } = options;
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols, maxPayload: options.maxMessageBytes, perMessageDeflate: false });
+
+  const open = (socket: WebSocket, request: IncomingMessage): void => {
+    const closed = server.opened(
+      {
+        protocol: socket.protocol,
+        // Resolves when the bytes are handed over, so that a slow reader slows its streams down.
+        send: (data) => new Promise((resolve, reject) => (socket.readyState === socket.OPEN ? socket.send(data, (error) => (error ? reject(error) : resolve())) : resolve())),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) =>
+          socket.on('message', (data) => {
+            handle(String(data)).catch((error: unknown) => closeAfter(error));
+          }),
+      },
+      { request },
+    );
+    const closeAfter = (error: unknown): void => {
+      if (error instanceof SocketClosure) return socket.close(error.closeCode, error.message);
+      logger.error({ err: error }, 'a WebSocket message could not be handled');
+      socket.close(INTERNAL_ERROR, 'Internal server error');
+    };
+    const stopPings = keepAlive(socket, options.pingIntervalMs);
+    socket.on('error', (error) => logger.debug({ err: error }, 'a WebSocket broke'));
+    socket.once('close', (code, reason) => {
+      stopPings();
+      Promise.resolve(closed(code, String(reason))).catch((error: unknown) => logger.error({ err: error }, 'a closed WebSocket could not be cleaned up'));
+    });
+  };
+
+  return {
+    handleUpgrade: (request, socket, head) => sockets.handleUpgrade(request, socket, head, open),
+    async close() {
+      for (const socket of sockets.clients) socket.close(GOING_AWAY, 'Going away');
+      const cutOff = setTimeout(() => sockets.clients.forEach((socket) => socket.terminate()), CLOSE_GRACE_MS);
+      await new Promise<void>((resolve) => sockets.close(() => resolve()));
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+/** Pings at every interval and cuts off a peer that has not answered the one before. */
+function keepAlive(socket: WebSocket, intervalMs: number): () => void {
+  let answered = true;
+  socket.on('pong', () => (answered = true));
+  const pings = setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, intervalMs);
+  return () => clearInterval(pings);
+}

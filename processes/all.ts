@@ -1,0 +1,53 @@
+import { KeyStore } from '../platform/auth/key-store.ts';
+import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
+import type { Config } from '../platform/config.ts';
+import { migrate } from '../platform/postgres/migrate.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { holdDataDirectory } from './data-directory.ts';
+import { prepareExample } from './example-files.ts';
+import { startStores } from './embedded-stores.ts';
+import { openFront } from './front.ts';
+import { MIGRATION_OWNERS, openGround } from './ground.ts';
+import { healthReport } from './health.ts';
+import { localRecords } from './records-port.ts';
+import type { Running } from './running.ts';
+import { buildSubgraphs, recordsPort } from './subgraph-set.ts';
+import { welcome } from './welcome.ts';
+import { startWorker } from './worker.ts';
+
+/** Everything in one process: the stores where none are named, the subgraphs, a worker, the gateway and the doors. */
+export async function startAll(config: Config, logger: Logger): Promise<Running> {
+  const clock = () => new Date();
+  const undo: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    const directory = holdDataDirectory(config.dataDir, clock);
+    undo.push(() => Promise.resolve(directory.release()));
+    const stores = await startStores(config, logger);
+    undo.push(() => stores.stop());
+    await migrate({ ownerUrl: stores.database.ownerUrl, owners: MIGRATION_OWNERS });
+    const ground = await openGround({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger });
+    undo.push(() => ground.close());
+    const keyPepper = Buffer.from(config.keyPepper ?? directory.secret('key-pepper'));
+    const keys = new KeyStore(ground.database, keyPepper);
+
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, logger, clock })]);
+    undo.push(() => worker.close());
+    const front = await openFront({
+      config,
+      subgraphs,
+      admission: new PostgresAdmission(ground.database, keys),
+      ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
+      health: () => healthReport(ground, worker.pool, process.uptime()),
+      logger,
+      clock,
+    });
+    undo.push(() => front.stop());
+    return { welcome: welcome(config, front.port, await prepareExample(config.dataDir, clock())), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { AnalyzeOptions } from './cli/analyze-command.ts';
+import type { ExampleOptions } from './cli/example-command.ts';
+
+/** Exit codes of every command. */
+const EXIT = { ok: 0, badInput: 1, internal: 2, interrupted: 130 } as const;
+
+const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'];
+
+const EXAMPLES = `
+Examples:
+  liftgraph example shop                                write half a year of an invented shop into ./shop
+  liftgraph analyze shop/touchpoints.csv shop/orders.csv shop/spend.csv --report shop/report.html
+                                                        what each channel caused; a table here, a report to share
+  liftgraph analyze shop/events.csv --from 2026-03-01 --to 2026-03-31
+                                                        one table of touches and orders; March only
+  liftgraph analyze shop/paths.csv --model markov --order 2 --json
+                                                        journeys added up by path; JSON for the next program
+
+Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told from their columns:
+  touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
+  orders       order_id, user_id, timestamp, revenue [, currency, new_customer]
+  spend        date, channel, spend [, campaign, impressions, clicks]
+  events       user_id, timestamp, channel, conversion, revenue [, campaign, cost]
+  paths        path ("email > direct"), conversions, revenue, nulls [, date]
+
+Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.`;
+
+/** The command line. What a command needs is loaded when it runs, so that help comes at once. */
+function buildProgram(): Command {
+  const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+  const program = new Command('liftgraph')
+    .description('Causal marketing attribution: what did each channel change?')
+    .version(version)
+    .showHelpAfterError('(liftgraph --help shows examples)')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride();
+
+  program
+    .command('analyze')
+    .description('attribute the revenue in files to channels; needs no server')
+    .argument('<file...>', 'touchpoints, orders, spend, events or paths')
+    .addOption(new Option('--model <name>', 'whose credit to show').choices(MODELS).default('causal'))
+    .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
+    .option('--to <date>', 'last day, YYYY-MM-DD (default: last day of the data)', calendarDate)
+    .option('--lookback-days <days>', 'how far a journey reaches back before an order, 1 to 90', wholeNumber(1, 90), 30)
+    .option('--order <order>', 'order of the Markov chain, 1 to 4', wholeNumber(1, 4), 1)
+    .option('--confidence <level>', 'level of the intervals, 0.80 to 0.99', decimalNumber(0.8, 0.99), 0.95)
+    .option('--baseline <channels>', 'unpaid channels, separated by commas; * at the end matches any ending (default: direct,organic*,(none),unassigned)', nameList)
+    .option('--json', 'print the result as JSON')
+    .option('--report <file>', 'write a report as one HTML file')
+    .action(async (files: string[], options: AnalyzeOptions) => {
+      const { runAnalyze } = await import('./cli/analyze-command.ts');
+      await runAnalyze(files, options);
+    });
+
+  program
+    .command('example')
+    .description('write an example shop to try things on')
+    .argument('<directory>', 'made when it is not there')
+    .option('--end <date>', 'last day of the data, YYYY-MM-DD (default: yesterday)', calendarDate)
+    .option('--seed <number>', 'another seed makes another shop', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option('--users <number>', 'people in reach of the shop (default: 12000)', wholeNumber(1, 2_000_000))
+    .action(async (directory: string, options: ExampleOptions) => {
+      const { runExample } = await import('./cli/example-command.ts');
+      await runExample(directory, options);
+    });
+  return program;
+}
+
+/** package.json lies above `processes/`, in a checkout and, one folder further, in a build. */
+function packageFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? '../package.json' : '../../package.json', import.meta.url);
+}
+
+function calendarDate(value: string): string {
+  const time = Date.parse(`${value}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) {
+    throw new InvalidArgumentError('Give a date as YYYY-MM-DD.');
+  }
+  return value;
+}
+
+function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+    return Number(value);
+  };
+}
+
+function decimalNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d*\.?\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
+    return Number(value);
+  };
+}
+
+function nameList(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
+  return names;
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  // A reader that has seen enough (`| head`) is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal));
+  try {
+    await buildProgram().parseAsync(argv);
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
+    const { explainFailure } = await import('./cli/explain-failure.ts');
+    const { kind, text } = explainFailure(error);
+    process.stderr.write(`${text}\n`);
+    return EXIT[kind];
+  }
+}
+
+process.exitCode = await main(process.argv);

@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises';
+import type { AttributionModel } from '../../subgraphs/attribution/attributions/attribution.ts';
+import { terminalTable } from '../report/terminal-table.ts';
+import { BadInputError } from './bad-input-error.ts';
+import { commandProgress } from './command-progress.ts';
+import { inputFile } from './input-file.ts';
+
+export interface AnalyzeOptions {
+  readonly model: AttributionModel;
+  readonly from?: string;
+  readonly to?: string;
+  readonly lookbackDays: number;
+  readonly order: number;
+  readonly confidence: number;
+  readonly baseline?: readonly string[];
+  readonly json?: true;
+  readonly report?: string;
+}
+
+const TABLE_WIDTH = { least: 60, elsewhere: 120 } as const;
+
+/** `liftgraph analyze <file…>`: progress on standard error, the table (or JSON) on standard output. */
+export async function runAnalyze(paths: readonly string[], options: AnalyzeOptions): Promise<void> {
+  if (options.from !== undefined && options.to !== undefined && options.from > options.to) {
+    throw new BadInputError(`--from ${options.from} lies after --to ${options.to}. Swap them.`);
+  }
+  const files = await Promise.all([...new Set(paths)].map(inputFile));
+  // The engine and the models are loaded once the files are known to be there.
+  const { analyzeFiles } = await import('./analyze-files.ts');
+  const progress = await commandProgress(process.stderr);
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const report = await analyzeFiles(
+      {
+        files,
+        model: options.model,
+        from: options.from ?? null,
+        to: options.to ?? null,
+        lookbackDays: options.lookbackDays,
+        markovOrder: options.order,
+        confidenceLevel: options.confidence,
+        baselineChannels: options.baseline ?? null,
+      },
+      { progress, signal: interrupted.signal, now: new Date() },
+    );
+    progress.end();
+    if (options.report !== undefined) {
+      const { htmlReport } = await import('../report/html-report.ts');
+      await writeReport(options.report, htmlReport(report, files.map((file) => file.name).join(', ')));
+      progress.note(`report written to ${options.report}`);
+    }
+    process.stdout.write(`${options.json === true ? JSON.stringify(report, null, 2) : terminalTable(report, tableLook())}\n`);
+  } finally {
+    progress.end();
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+/** NO_COLOR by the convention of that name: present and not empty means no colours. */
+function tableLook(): { readonly width: number; readonly colours: boolean } {
+  const { stdout } = process;
+  return stdout.isTTY
+    ? { width: Math.max(TABLE_WIDTH.least, stdout.columns), colours: (process.env['NO_COLOR'] ?? '') === '' }
+    : { width: TABLE_WIDTH.elsewhere, colours: false };
+}
+
+async function writeReport(file: string, page: string): Promise<void> {
+  await writeFile(file, page).catch((error: NodeJS.ErrnoException) => {
+    throw new BadInputError(`${file}: the report cannot be written there (${error.code ?? error.message}). Choose another place.`, { cause: error });
+  });
+}

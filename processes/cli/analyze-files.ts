@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createComputePool } from '../../compute/pool.ts';
+import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
+import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
+import { newUuid, type Uuid } from '../../platform/identifiers.ts';
+import { createLogger } from '../../platform/telemetry/logs.ts';
+import { ProblemError } from '../../schema/problems.ts';
+import { analyze, AnalysisFailedError } from '../../subgraphs/attribution/attributions/analyze.ts';
+import type { AttributionModel } from '../../subgraphs/attribution/attributions/attribution.ts';
+import { loadRunData } from '../../subgraphs/attribution/attributions/load-run-data.ts';
+import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sources/data-source.ts';
+import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
+import type { IngestReport } from '../../subgraphs/attribution/touchpoints/ingest-report.ts';
+import type { AttributionReport } from '../report/attribution-report.ts';
+import { printable } from '../report/terminal-text.ts';
+import { BadInputError } from './bad-input-error.ts';
+import type { CommandProgress } from './command-progress.ts';
+import type { InputFile } from './input-file.ts';
+import { reportOfFigures } from './report-of-figures.ts';
+
+export interface AnalyzeRequest {
+  readonly files: readonly InputFile[];
+  readonly model: AttributionModel;
+  /** `YYYY-MM-DD`, inclusive; null = where the data begins or ends. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly lookbackDays: number;
+  readonly markovOrder: number;
+  readonly confidenceLevel: number;
+  /** null = the usual ones. */
+  readonly baselineChannels: readonly string[] | null;
+}
+
+export interface AnalyzeServices {
+  readonly progress: CommandProgress;
+  readonly signal: AbortSignal;
+  readonly now: Date;
+}
+
+/** Parts of the whole that the steps take on a large input, as positions on the progress bar. */
+const PROGRESS = { start: 0, ingest: 0.05, journeys: 0.6, models: 0.7 } as const;
+
+/**
+ * Analyses files without a server: a columnar engine in a temporary directory, the same ingest, journeys and models
+ * as the service, and nothing left behind.
+ * @throws BadInputError for what the user can mend, the signal's reason after an interruption.
+ */
+export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeServices): Promise<AttributionReport> {
+  const logger = createLogger({ level: 'fatal', format: 'json', destination: process.stderr });
+  services.progress.at(PROGRESS.start, 'Starting the engine');
+  const dataDir = await mkdtemp(join(tmpdir(), 'liftgraph-'));
+  const closers: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true })];
+  try {
+    const engine = await startEmbeddedClickHouse({ dataDir, logger });
+    closers.push(() => engine.stop());
+    const clickhouse = connectClickHouse({ url: engine.url, database: 'liftgraph', logger });
+    closers.push(() => clickhouse.close());
+    await migrateColumnarTables(clickhouse);
+    return await runOn(clickhouse, request, services, closers);
+  } catch (error) {
+    services.signal.throwIfAborted();
+    if (error instanceof AnalysisFailedError) throw new BadInputError(error.failure.message, { cause: error });
+    throw error;
+  } finally {
+    for (const close of closers.toReversed()) await close();
+  }
+}
+
+async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: AnalyzeServices, closers: (() => Promise<unknown>)[]): Promise<AttributionReport> {
+  const { progress, signal, now } = services;
+  const source = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
+  const ingested = await ingestFiles(clickhouse, source, request, services);
+  signal.throwIfAborted();
+
+  progress.at(PROGRESS.journeys, 'Building journeys');
+  const dateRange = rangeOf(request, ingested, now);
+  const data = await loadRunData(clickhouse)(
+    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase' },
+    () => undefined,
+  );
+  signal.throwIfAborted();
+
+  progress.at(PROGRESS.models, 'Running the models');
+  const pool = createComputePool();
+  closers.push(() => pool.close());
+  const figures = await analyze(
+    data,
+    {
+      model: request.model,
+      rangeStartS: Date.parse(dateRange[0]) / 1000,
+      rangeEndS: Date.parse(dateRange[1]) / 1000 + 86_400,
+      lookbackS: request.lookbackDays * 86_400,
+      confidenceLevel: request.confidenceLevel,
+      markovOrder: request.markovOrder,
+      baselineChannels: request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS,
+      currency: ingested.currency ?? 'USD',
+      seed: `${ingested.digest}/${dateRange.join('/')}`,
+    },
+    {
+      pool,
+      signal,
+      clockMs: () => performance.now(),
+      onProgress: (event) => {
+        if (event.kind === 'PROGRESS') progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
+      },
+    },
+  );
+  return reportOfFigures(figures, { model: request.model, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now });
+}
+
+interface Ingested {
+  readonly currency: string | null;
+  /** Over the content of all files: the same files give the same figures, bit by bit. */
+  readonly digest: string;
+  /** First and last UTC day with a touch, an order or a dated path; null where nothing is dated. */
+  readonly days: readonly [string, string] | null;
+}
+
+async function ingestFiles(clickhouse: ClickHouse, source: { accountId: Uuid; dataSourceId: Uuid }, { files }: AnalyzeRequest, { progress, signal, now }: AnalyzeServices): Promise<Ingested> {
+  const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const digest = createHash('sha256');
+  const days: string[] = [];
+  let readBytes = 0;
+  let currency: string | null = null;
+  for (const file of files) {
+    const report: IngestReport = await ingestRecords({
+      clickhouse,
+      source,
+      uploadId: newUuid(now.getTime()),
+      body: counted(createReadStream(file.path, { signal, highWaterMark: 1 << 20 }), (bytes) => {
+        readBytes += bytes;
+        progress.at(PROGRESS.ingest + ((PROGRESS.journeys - PROGRESS.ingest) * readBytes) / totalBytes, `Reading ${printable(file.name)}`);
+      }),
+      mediaType: file.mediaType,
+      contentEncoding: file.contentEncoding,
+      delimiter: 'auto',
+      sourceCurrency: currency,
+      now,
+    }).catch((error: unknown) => {
+      // The service speaks of a request's content; here the user must learn which file it was.
+      if (error instanceof ProblemError && error.problem.status < 500) throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
+      throw error;
+    });
+    currency ??= report.currency;
+    digest.update(report.contentDigest);
+    // Money may be spent before and after the journeys that it is to be held against.
+    if (report.kind !== 'spend') days.push(...[report.earliest, report.latest].flatMap((time) => (time === null ? [] : [time.slice(0, 10)])));
+    progress.note(describeIngest(file, report));
+    if (report.rowsAccepted === 0) {
+      const [first] = report.firstErrors;
+      throw new BadInputError(`${file.path}: no row can be used${first === undefined ? '' : ` (line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message})`}. Correct the file.`);
+    }
+  }
+  const ordered = days.toSorted();
+  return { currency, digest: digest.digest('hex'), days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!] };
+}
+
+async function* counted(stream: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream) {
+    onBytes(chunk.byteLength);
+    yield chunk;
+  }
+}
+
+/** One line per file: what it held, and the first row that was not taken. */
+function describeIngest(file: InputFile, report: IngestReport): string {
+  const held = `${file.name}: ${report.rowsAccepted.toLocaleString('en-US')} rows of ${report.kind}`;
+  const [first] = report.firstErrors;
+  const rejected = first === undefined ? '' : `; ${report.rowsRejected.toLocaleString('en-US')} rejected, the first in line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message}`;
+  return printable(held + rejected);
+}
+
+/** The range asked for; where an end is left open, the data's own. Undated paths know no days: then it is today. */
+function rangeOf({ from, to }: AnalyzeRequest, { days }: Ingested, now: Date): readonly [string, string] {
+  const today = now.toISOString().slice(0, 10);
+  const [earliest, latest] = days ?? [from ?? to ?? today, to ?? from ?? today];
+  const range = [from ?? earliest, to ?? latest] as const;
+  if (range[0] > range[1]) throw new BadInputError(`The data reaches from ${earliest} to ${latest}: there is nothing in the range asked for. Choose --from and --to inside it.`);
+  return range;
+}

@@ -1,0 +1,75 @@
+import { roundHalfUp } from '../../rest-adapter/rounding.ts';
+import type { AnalysisFigures } from '../../subgraphs/attribution/attributions/figures.ts';
+import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
+import type { AttributionReport, ReportedChannel } from '../report/attribution-report.ts';
+
+/** What the figures do not know of their run. */
+export interface RunFacts {
+  readonly model: string;
+  readonly dateRange: readonly [string, string];
+  readonly lookbackDays: number;
+  readonly confidenceLevel: number;
+  readonly createdAt: Date;
+}
+
+/** The figures of an analysis in the REST door's names and roundings: money 2 decimals, ratios 4. */
+export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): AttributionReport {
+  const { diagnostics } = figures;
+  return {
+    model: facts.model,
+    date_range: facts.dateRange,
+    currency: figures.currency,
+    channel_impact: channelImpact(figures),
+    methodology: figures.methodology,
+    confidence: ratio(figures.confidence),
+    confidence_level: facts.confidenceLevel,
+    created_at: facts.createdAt.toISOString(),
+    conversions: figures.conversions,
+    revenue: figures.revenueCents / 100,
+    baseline_revenue: figures.baselineRevenueCents / 100,
+    unattributed_revenue: figures.unattributedRevenueCents / 100,
+    lookback_window_days: facts.lookbackDays,
+    revenue_lastclick_cents: figures.revenueLastclickCents,
+    revenue_causal_cents: figures.revenueCausalCents,
+    delta_r_cents: figures.deltaRCents,
+    delta_r_net_cents: figures.deltaRNetCents,
+    model_breakdown: roundEach(figures.modelBreakdown, 4),
+    comparison: roundEach(figures.comparison, 2),
+    diagnostics: {
+      journeys: diagnostics.journeys,
+      converting_journeys: diagnostics.convertingJourneys,
+      touches: diagnostics.touches,
+      elapsed_ms: diagnostics.elapsedMs,
+      run_digest: diagnostics.runDigest,
+      warnings: diagnostics.warnings,
+      models: diagnostics.models,
+    },
+  };
+}
+
+function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
+  return presentChannels(figures.channels, figures.revenueCents).map((impact) => ({
+    channel: impact.channel,
+    is_baseline: impact.isBaseline,
+    spend: money(impact.spend),
+    attributed_revenue: money(impact.attributedRevenue),
+    lastclick_revenue: money(impact.lastclickRevenue),
+    delta_r: money(impact.deltaR),
+    conversions: roundHalfUp(impact.conversions, 4) ?? 0,
+    share: ratio(impact.share) ?? 0,
+    roas: ratio(impact.roas),
+    roi: ratio(impact.roi),
+    causal_lift: ratio(impact.causalLift),
+    confidence: ratio(impact.confidence),
+    confidence_interval: impact.confidenceInterval === null ? null : { lower: money(impact.confidenceInterval.lower), upper: money(impact.confidenceInterval.upper), level: impact.confidenceInterval.level },
+    rank: impact.rank,
+  }));
+}
+
+const money = (value: number): number => roundHalfUp(value, 2) ?? 0;
+const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
+
+function roundEach(table: Readonly<Record<string, Readonly<Record<string, number>>>>, digits: number): Readonly<Record<string, Readonly<Record<string, number>>>> {
+  const rounded = Object.entries(table).map(([name, row]) => [name, Object.fromEntries(Object.entries(row).map(([channel, value]) => [channel, roundHalfUp(value, digits) ?? 0]))]);
+  return Object.fromEntries(rounded) as Readonly<Record<string, Readonly<Record<string, number>>>>;
+}

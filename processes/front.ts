@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import Koa from 'koa';
+import { createGateway, type GatewayOptions } from '../gateway/server.ts';
+import type { Admission } from '../platform/auth/admission.ts';
+import type { Config } from '../platform/config.ts';
+import { newRequestId } from '../platform/identifiers.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import type { IngestRecords } from '../rest-adapter/call.ts';
+import { clientAddress } from '../rest-adapter/client-address.ts';
+import { resolveApiVersion } from '../rest-adapter/versions.ts';
+import { createRestDoor } from '../rest-adapter/server.ts';
+import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
+import { listen } from './http-server.ts';
+import { probes } from './probes.ts';
+
+export interface FrontOptions {
+  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
+  readonly subgraphs: GatewayOptions['subgraphs'];
+  readonly admission: Admission;
+  /** Signs who calls towards remote subgraphs; not needed without any. */
+  readonly internalSecret?: string;
+  readonly ingestRecords: IngestRecords;
+  readonly health: () => Promise<HealthReport>;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}
+
+export interface Front {
+  readonly port: number;
+  /** Answers what is under way, ends streams with a hint to resume, then closes. */
+  stop(): Promise<void>;
+}
+
+/** How long requests under way may take to finish when the service stops. */
+const DRAIN_MS = 15_000;
+
+/** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
+export async function openFront(options: FrontOptions): Promise<Front> {
+  const { config, admission, logger, clock, health } = options;
+  let draining = false;
+  const gateway = await createGateway({
+    subgraphs: options.subgraphs,
+    admission,
+    logger,
+    clock,
+    newRequestId,
+    config,
+    clientAddress: (request) => clientAddress(request.socket.remoteAddress, header(request, 'x-forwarded-for'), config.trustedProxyHops),
+    resolveApiVersion,
+    ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
+  });
+  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, health, config, logger, clock, newRequestId });
+
+  const app = new Koa();
+  app.silent = true;
+  app.on('error', (error) => logger.error({ err: error }, 'a request failed outside every door'));
+  app.use(probes(health, () => draining));
+  app.use(rest.middleware);
+  app.use(gateway.middleware);
+  // After the last `use`: the callback takes the middleware as it stands.
+  const server = await listen({ host: config.host, port: config.port, handler: app.callback(), upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()) });
+  return {
+    port: server.port,
+    async stop() {
+      draining = true;
+      rest.close();
+      await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
+    },
+  };
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

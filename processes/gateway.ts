@@ -1,0 +1,45 @@
+import { KeyStore } from '../platform/auth/key-store.ts';
+import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
+import { readFileSync } from 'node:fs';
+import type { RemoteSubgraph } from '../gateway/data-sources.ts';
+import type { Config } from '../platform/config.ts';
+import { principalTokens } from '../platform/graph/principal-token.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { openFront } from './front.ts';
+import { healthReport } from './health.ts';
+import { openRoleGround } from './role-ground.ts';
+import { forwardRecords } from './records-transport.ts';
+import type { Running } from './running.ts';
+
+/** The gateway and the doors as a process of their own, in front of subgraph processes. */
+export async function startGateway(config: Config, logger: Logger): Promise<Running> {
+  const clock = () => new Date();
+  const ground = await openRoleGround(config, logger);
+  const tokens = principalTokens(config.internalSecret!, clock);
+  const front = await openFront({
+    config,
+    subgraphs: remoteSubgraphs(config.subgraphUrls),
+    internalSecret: config.internalSecret!,
+    admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, Buffer.from(config.keyPepper!))),
+    ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
+    health: () => healthReport(ground, null, process.uptime()),
+    logger,
+    clock,
+  });
+  return {
+    welcome: [`Liftgraph gateway is up at http://${config.host}:${front.port}`],
+    async stop() {
+      await front.stop();
+      await ground.close();
+    },
+  };
+}
+
+/** The subgraphs as the repository prints them: what a release of the gateway was tested with. */
+function remoteSubgraphs(urls: Config['subgraphUrls']): RemoteSubgraph[] {
+  return (['attribution', 'agents', 'billing'] as const).map((name) => ({
+    name,
+    url: urls[name]!,
+    sdl: readFileSync(new URL(`../schema/subgraphs/${name}.graphql`, import.meta.url), 'utf8'),
+  }));
+}

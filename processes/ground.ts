@@ -1,0 +1,58 @@
+import type { ClickHouse } from '../platform/clickhouse/client.ts';
+import { connectClickHouse } from '../platform/clickhouse/client.ts';
+import { authOwner } from '../platform/auth/migrations.ts';
+import type { Config } from '../platform/config.ts';
+import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
+import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
+import { openDatabase, type Database } from '../platform/postgres/database.ts';
+import type { MigrationOwner } from '../platform/postgres/migrate.ts';
+import { createPubSub, pubSubOwner, type PubSub } from '../platform/postgres/pub-sub.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { agentsOwner } from '../subgraphs/agents/migrations.ts';
+import { agentsEntities } from '../subgraphs/agents/subgraph.ts';
+import { attributionOwner } from '../subgraphs/attribution/migrations.ts';
+import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
+import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
+
+/** Everyone who has tables in PostgreSQL. */
+export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, agentsOwner, attributionOwner];
+
+/** The stores and channels that a process stands on. */
+export interface Ground {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+  readonly jobs: Jobs;
+  readonly clickhouse: ClickHouse;
+  /** Closes everything, the last opened first; running jobs are waited for. */
+  close(): Promise<void>;
+}
+
+export interface GroundOptions {
+  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS'>;
+  readonly database: DatabaseUrls;
+  readonly clickhouse: { readonly url: string; readonly database: string };
+  readonly applicationName: string;
+  readonly logger: Logger;
+}
+
+/** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
+export async function openGround(options: GroundOptions): Promise<Ground> {
+  const { config, logger } = options;
+  const url = options.database.applicationUrl;
+  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger });
+  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS })]);
+  const clickhouse = connectClickHouse({ ...options.clickhouse, logger });
+  await migrateColumnarTables(clickhouse);
+  return {
+    database,
+    pubSub,
+    jobs,
+    clickhouse,
+    async close() {
+      await jobs.stop();
+      await pubSub.close();
+      await clickhouse.close();
+      await database.close();
+    },
+  };
+}

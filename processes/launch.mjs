@@ -1,0 +1,49 @@
+// npm start, npm test, … : installs what is missing, then runs the Node.js that this project pins.
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, programOf, root, runNode, typescript } from './bootstrap.mjs';
+
+const commands = {
+  start: { what: 'everything in one process: REST, GraphQL, MCP, A2A, console', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
+  test: { what: 'the tests; arguments go to Jest', development: true, run: (args) => runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]) },
+  check: { what: 'types and lint', development: true, run: check },
+  build: { what: 'JavaScript into dist/', development: true, run: build },
+  bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
+};
+
+async function check() {
+  const codes = [await runNode([programOf('typescript/bin/tsc'), '-p', root]), await runNode([programOf('oxlint/bin/oxlint')])];
+  return codes.find((code) => code !== 0) ?? 0;
+}
+
+async function build() {
+  const code = await runNode([programOf('typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')]);
+  if (code === 0) copyAssets();
+  return code;
+}
+
+/** What the compiler leaves behind: files that are read at run time. */
+function copyAssets() {
+  const rooms = ['schema', 'compute', 'platform', 'subgraphs', 'gateway', 'rest-adapter', 'agent-adapter', 'processes'].filter((room) => existsSync(join(root, room)));
+  for (const room of rooms) {
+    for (const file of readdirSync(join(root, room), { recursive: true })) {
+      if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file)) cpSync(join(root, room, file), join(root, 'dist', room, file));
+    }
+  }
+}
+
+async function bench([name, ...args]) {
+  const available = readdirSync(join(root, 'bench')).filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -'.ts'.length));
+  if (available.includes(name)) return runNode([...typescript(`bench/${name}.ts`), ...args]);
+  console.error(`Benchmarks: ${available.join(', ') || 'none'}`);
+  return 2;
+}
+
+const [name, ...args] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
+if (command === undefined) {
+  console.error(['Usage: node processes/launch.mjs <command>', ...Object.entries(commands).map(([each, { what }]) => `  ${each.padEnd(6)} ${what}`)].join('\n'));
+  process.exitCode = 2;
+} else {
+  process.exitCode = ensureInstalled({ development: command.development === true }) ? await command.run(args) : 1;
+}

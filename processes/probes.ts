@@ -1,0 +1,22 @@
+import type { Middleware } from 'koa';
+import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
+
+/**
+ * `GET /healthz`: the process lives. `GET /readyz`: everything that a request needs is up (200), or not (503),
+ * also while the process drains, so that a load balancer looks elsewhere.
+ */
+export function probes(health: () => Promise<HealthReport>, isDraining: () => boolean): Middleware {
+  return async (http, next) => {
+    if (http.method !== 'GET' && http.method !== 'HEAD') return next();
+    if (http.path === '/healthz') {
+      http.body = { status: 'ok' };
+      return undefined;
+    }
+    if (http.path !== '/readyz') return next();
+    const report = await health();
+    const ready = report.status !== 'down' && !isDraining();
+    http.status = ready ? 200 : 503;
+    http.body = { ready, draining: isDraining(), checks: report.checks };
+    return undefined;
+  };
+}

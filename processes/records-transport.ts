@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { ProblemError } from '../schema/problems.ts';
+import { assertAction } from '../platform/auth/actions.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
+import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
+import { requireUuid } from '../platform/identifiers.ts';
+import type { IngestRecords } from '../rest-adapter/call.ts';
+import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
+import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
+import { outcomeOf } from './records-port.ts';
+
+/** Uploads between the gateway's process and that of the attribution subgraph: one HTTP request, streamed through. */
+const PATH = '/records/';
+
+const headers = z.object({
+  'content-type': z.enum(['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet', 'application/json']),
+  'content-encoding': z.enum(['identity', 'gzip']).default('identity'),
+});
+
+/** The gateway's side. */
+export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): IngestRecords {
+  return async (context, dataSourceId, upload) => {
+    const response = await fetch(new URL(`${PATH}${encodeURIComponent(dataSourceId)}`, subgraphUrl), {
+      method: 'POST',
+      headers: { [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution'), 'content-type': upload.mediaType, 'content-encoding': upload.contentEncoding },
+      body: upload.body,
+      duplex: 'half',
+    }).catch((cause: unknown) => {
+      throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Send the file again in a moment.', { retryAfterS: 1, cause });
+    });
+    const body = (await response.json()) as { outcome?: IngestOutcome; message?: string; extensions?: Record<string, unknown> };
+    if (body.outcome !== undefined) return body.outcome;
+    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The upload failed for a reason of ours. Its log names the cause.');
+  };
+}
+
+/** The subgraph's side. */
+export function serveRecords(receiveRecords: ReceiveRecords): StreamHandlers {
+  return {
+    [PATH]: async (request: IncomingMessage, response: ServerResponse, context: RequestContext) => {
+      const principal = assertAction(context.principal, 'dataSource:write');
+      const { 'content-type': mediaType, 'content-encoding': contentEncoding } = headers.parse(request.headers);
+      const dataSourceId = requireUuid('ds', decodeURIComponent(request.url!.slice(PATH.length)), 'data source');
+      const report = await receiveRecords(principal, dataSourceId, { mediaType, contentEncoding, body: request });
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outcome: outcomeOf(report) }));
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/** A role that is up: what to tell the user, and how to end it. */
+export interface Running {
+  /** Lines for the terminal, printed once. */
+  readonly welcome: readonly string[];
+  /** Finishes what is under way and ends everything that the role started. */
+  stop(): Promise<void>;
+}

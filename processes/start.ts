@@ -1,0 +1,61 @@
+import { ConfigError, describeConfig, loadConfig, type Config } from '../platform/config.ts';
+import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
+import { watchParent } from './parent-watch.ts';
+import type { Running } from './running.ts';
+
+/** Exit status of a start that was refused for a reason that the user can mend. */
+const REFUSED = 2;
+
+const config = configOrExit();
+if (process.argv.includes('--print-config')) {
+  process.stdout.write(`${describeConfig(config).join('\n')}\n`);
+  process.exit(0);
+}
+const logger = createLogger({ level: config.logLevel, format: config.logFormat });
+let running: Running | undefined;
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal));
+watchParent(() => void stop('the end of the parent process'));
+
+try {
+  running = await startRole(config, logger);
+  if (stopping) await running.stop();
+  else process.stdout.write(`${running.welcome.join('\n')}\n`);
+} catch (error) {
+  logger.debug({ err: error }, 'the start was refused');
+  process.stderr.write(`liftgraph cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(REFUSED);
+}
+
+async function stop(cause: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  logger.info({ cause }, 'stopping');
+  // Before the start is over there is nothing to stop yet; it stops itself then.
+  if (running === undefined) return;
+  try {
+    await running.stop();
+    process.exit(0);
+  } catch (error) {
+    logger.error({ err: error }, 'the stop met an error');
+    process.exit(1);
+  }
+}
+
+/** Loads the code of the role alone: a worker needs no gateway. */
+async function startRole(role: Config, log: Logger): Promise<Running> {
+  if (role.role === 'all') return (await import('./all.ts')).startAll(role, log);
+  if (role.role === 'gateway') return (await import('./gateway.ts')).startGateway(role, log);
+  if (role.role === 'worker') return (await import('./worker-role.ts')).startWorkerRole(role, log);
+  return (await import('./subgraph.ts')).startSubgraph(role, log);
+}
+
+function configOrExit(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return process.exit(REFUSED);
+  }
+}

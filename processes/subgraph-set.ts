@@ -1,0 +1,55 @@
+import { KeyStore } from '../platform/auth/key-store.ts';
+import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
+import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
+import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
+import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
+import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-records.ts';
+import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
+import type { Ground } from './ground.ts';
+
+export type SubgraphName = 'attribution' | 'agents' | 'billing';
+
+/** Ports of the attribution subgraph that no GraphQL operation can carry. */
+export interface RecordsPort {
+  readonly receiveRecords: ReceiveRecords;
+}
+
+export interface SubgraphOptions {
+  readonly ground: Ground;
+  readonly keyPepper: Buffer;
+  readonly clock: () => Date;
+}
+
+/** The verb behind uploads, with its services filled in. */
+export function recordsPort({ ground, clock }: Pick<SubgraphOptions, 'ground' | 'clock'>): RecordsPort {
+  const services = { database: ground.database, clickhouse: ground.clickhouse, clock, measureSource: measureSource(ground.clickhouse) };
+  return { receiveRecords: (principal, dataSourceId, records) => receiveRecords(services, principal, dataSourceId, records) };
+}
+
+/** Builds one subgraph with its services filled in. */
+export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions): Promise<Subgraph> {
+  const { ground, keyPepper, clock } = options;
+  const { database, jobs, pubSub, clickhouse } = ground;
+  switch (name) {
+    case 'agents':
+      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), clock });
+    case 'billing':
+      return billingSubgraph({ clock });
+    case 'attribution':
+      return attributionSubgraph({
+        database,
+        jobs,
+        pubSub,
+        clock,
+        ...recordsPort(options),
+        listRejects: (source, page) => listRejects(clickhouse, source, page),
+        channelsOf: (accountId, dataSourceId) => sourceChannels(clickhouse, { accountId, dataSourceId }),
+      });
+  }
+}
+
+/** All three. */
+export function buildSubgraphs(options: SubgraphOptions): Promise<Subgraph[]> {
+  return Promise.all((['attribution', 'agents', 'billing'] as const).map((name) => buildNamedSubgraph(name, options)));
+}

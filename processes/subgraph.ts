@@ -1,0 +1,26 @@
+import type { Config } from '../platform/config.ts';
+import { principalTokens } from '../platform/graph/principal-token.ts';
+import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { openRoleGround } from './role-ground.ts';
+import type { Running } from './running.ts';
+import { serveRecords } from './records-transport.ts';
+import { buildNamedSubgraph, recordsPort, type SubgraphName } from './subgraph-set.ts';
+
+/** One subgraph as a process of its own, answering the gateway alone. */
+export async function startSubgraph(config: Config, logger: Logger): Promise<Running> {
+  const name = config.role.slice('subgraph:'.length) as SubgraphName;
+  const clock = () => new Date();
+  const ground = await openRoleGround(config, logger);
+  const tokens = principalTokens(config.internalSecret!, clock);
+  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper: Buffer.from(config.keyPepper!), clock });
+  const streams = name === 'attribution' ? serveRecords(recordsPort({ ground, clock }).receiveRecords) : undefined;
+  const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
+  return {
+    welcome: [`Liftgraph subgraph ${name} is up at ${server.url}`],
+    async stop() {
+      await server.close();
+      await ground.close();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { join, relative } from 'node:path';
+import type { Config } from '../platform/config.ts';
+import type { ExampleFiles } from './example-files.ts';
+
+/** What the terminal shows once everything is up: where things are, and a first request to paste. */
+export function welcome(config: Config, port: number, example: ExampleFiles): string[] {
+  const root = `http://${config.host}:${port}`;
+  const directory = relative(process.cwd(), example.directory) || '.';
+  return [
+    '',
+    `Liftgraph is up at ${root}`,
+    '',
+    `  REST       ${root}/v1          documentation at ${root}/docs`,
+    `  GraphQL    ${root}/graphql     open it in a browser for GraphiQL; subscriptions over WebSocket`,
+    `  Health     ${root}/readyz`,
+    `  Data       ${relative(process.cwd(), config.dataDir) || '.'}`,
+    '',
+    'Paste this to register, upload an example shop and see what each channel added:',
+    '',
+    ...firstRequest(root, directory, example.dateRange).map((line) => `  ${line}`),
+    '',
+    'Ctrl-C stops it.',
+    '',
+  ];
+}
+
+/** A shell script of curl and node alone; the nonces are UUIDs that node makes. */
+function firstRequest(root: string, directory: string, [start, end]: readonly [string, string]): string[] {
+  const nonce = `-H "X-Nonce: $(node -p 'crypto.randomUUID()')"`;
+  const json = `-H 'Content-Type: application/json'`;
+  const pick = (member: string) => `node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).${member}'`;
+  return [
+    `LG=${root}/v1`,
+    `KEY=$(curl -sf $LG/agents/register ${nonce} ${json} -d "{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$RANDOM$RANDOM\\"}" | ${pick('api_key')})`,
+    `SOURCE=$(curl -sf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d '{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
+    `for FILE in touchpoints orders spend; do curl -sf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${join(directory, '$FILE.csv')} -X POST -o /dev/null; done`,
+    `curl -s $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d "{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
+  ];
+}

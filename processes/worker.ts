@@ -1,0 +1,38 @@
+import { createComputePool, type ComputePool } from '../compute/pool.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
+import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
+import { runSync, SYNC_QUEUE } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
+import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
+import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import type { Ground } from './ground.ts';
+
+export interface Worker {
+  readonly pool: ComputePool;
+  close(): Promise<void>;
+}
+
+/** Starts taking jobs: analyses on the compute pool, syncs, purges. */
+export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency'>; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
+  const { ground, config, logger, clock } = options;
+  const pool = createComputePool({ threads: config.computeThreads });
+  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, loadRunData: loadRunData(ground.clickhouse) };
+  const { jobs } = ground;
+
+  await jobs.work(
+    RUN_QUEUE,
+    {
+      concurrency: config.jobConcurrency,
+      onExhausted: async ({ accountId, attributionId }, error) => {
+        logger.error({ err: error, attributionId }, 'an analysis failed in every attempt');
+        await recordFailure(services, accountId, attributionId, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+      },
+    },
+    (job) => runAttributionJob(services, job),
+  );
+  await jobs.work(SYNC_QUEUE, {}, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
+  await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
+  return { pool, close: () => pool.close() };
+}

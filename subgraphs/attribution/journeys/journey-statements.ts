@@ -1,0 +1,92 @@
+import { OF_SOURCE } from '../touchpoints/source-key.ts';
+
+/**
+ * An event as one 64-bit number that sorts by time, touches ahead of conversions of the same instant, then by channel name:
+ * milliseconds × 2^17, bit 16 set for a conversion, the channel's index below (65535: no click attached).
+ */
+export const CHANNEL_BITS = 16;
+const CONVERSION_BIT = 16;
+const TIME_SHIFT = 17;
+const NO_CHANNEL = 65_535;
+/** Amounts are stored with 4 decimals; sums run over integers and are therefore exact in any order. */
+export const REVENUE_SCALE = 10_000;
+
+const packed = (conversion: boolean): string =>
+  `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts)), ${TIME_SHIFT}) + ${conversion ? 2 ** CONVERSION_BIT : 0} +
+    transform(channel, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})`;
+const inSpan = (from: string, until: string): string =>
+  `ts >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({${until}:Int64}, 'UTC')`;
+
+/** Touches and conversions of a span, one row each. Touches of channels that do not take part are left out. */
+const EVENTS = `
+  SELECT user_id, ${packed(false)} AS event, event_id, '' AS order_id, toInt64(0) AS amount
+  FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND channel IN {channels:Array(String)}
+  UNION ALL
+  SELECT user_id, ${packed(true)} AS event, event_id, order_id, toInt64(revenue * ${REVENUE_SCALE}) AS amount
+  FROM conversions FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND conversion_event = {conversion_event:String}`;
+
+const isConversion = (event: string): string => `bitTest(${event}, ${CONVERSION_BIT})`;
+const timeOf = (event: string): string => `bitShiftRight(${event}, ${TIME_SHIFT})`;
+
+/**
+ * Every user's events in order, and the amounts of the conversions in the same order. Events of one instant are told apart
+ * by event id where the source has any; a conversion without one comes after the touches of its instant.
+ */
+function users(withEventIds: boolean): string {
+  if (!withEventIds) {
+    return `SELECT user_id, arraySort(groupArray(event)) AS events,
+      arrayMap(conversion -> conversion.3, arraySort(groupArrayIf((event, order_id, amount), ${isConversion('event')}))) AS amounts
+      FROM (${EVENTS}) GROUP BY user_id`;
+  }
+  const order = `${timeOf('event')} * 2 + (${isConversion('event')} AND event_id = '')`;
+  return `SELECT user_id, arrayMap(entry -> entry.3, entries) AS events, arrayMap(entry -> entry.5, arrayFilter(entry -> ${isConversion('entry.3')}, entries)) AS amounts
+    FROM (SELECT user_id, arraySort(groupArray((${order}, event_id, event, order_id, amount))) AS entries FROM (${EVENTS}) GROUP BY user_id)`;
+}
+
+/**
+ * Distinct paths with their counts, in one statement. A user's events are split behind every conversion; a part counts when
+ * its last event (the conversion, or the last touch of what never converted) lies in the range, and its path are the touches
+ * within the lookback before that event. A conversion's own click is its last touch. The order of the paths is fixed.
+ */
+export function pathStatement(withEventIds: boolean): string {
+  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(amount)) AS amounts, toFloat64(countIf(NOT converts)) AS nulls FROM (
+    SELECT ${isConversion('part[-1]')} AS converts, if(converts, part_amount, 0) AS amount,
+      arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${NO_CHANNEL})),
+        arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} >= ${timeOf('part[-1]')}, part))) AS path
+    FROM (
+      SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users(withEventIds)})
+    ) ARRAY JOIN parts AS part, part_amounts AS part_amount
+    WHERE ${timeOf('part[-1]')} >= {start:UInt64}
+  ) GROUP BY path ORDER BY path`;
+}
+
+/** Users in the order of their ids, with their packed events and the amounts of their conversions. */
+export function eventStatement(withEventIds: boolean): string {
+  return `SELECT user_id, events, amounts FROM (${users(withEventIds)}) ORDER BY user_id`;
+}
+
+/** Paths that were uploaded as such: dated rows of the range, undated ones always. */
+export const STORED_PATHS_STATEMENT = `
+  SELECT arrayMap(step -> toUInt16(transform(step, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})), kept) AS path,
+    toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(paths.nulls)) AS nulls
+  FROM (
+    SELECT arrayFilter(step -> step IN {channels:Array(String)}, arrayMap(step -> toString(step), paths.path)) AS kept, conversions, revenue, nulls
+    FROM paths FINAL WHERE ${OF_SOURCE} AND (dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC'))))
+  ) AS paths GROUP BY path ORDER BY path`;
+
+/** What has to be known before the journeys can be asked for; duplicates don't matter to it. */
+export const FACTS_STATEMENT = `
+  SELECT arraySort(groupUniqArrayArray(65536)(names)) AS channels, sum(touches) AS touches, sum(conversions) AS conversions, max(with_ids) AS with_ids,
+    max(latest) AS latest, sum(stored_paths) AS stored_paths FROM (
+    SELECT groupUniqArray(65536)(toString(channel)) AS names, countIf(${inSpan('from', 'until')}) AS touches, 0 AS conversions, max(event_id != '') AS with_ids,
+      toUnixTimestamp64Milli(max(ts)) AS latest, 0 AS stored_paths FROM touchpoints WHERE ${OF_SOURCE}
+    UNION ALL
+    SELECT groupUniqArrayIf(65536)(toString(channel), channel != ''), 0, countIf(${inSpan('from', 'until')}), max(event_id != ''), toUnixTimestamp64Milli(max(ts)), 0
+      FROM conversions WHERE ${OF_SOURCE}
+    UNION ALL
+    SELECT groupUniqArrayArray(65536)(arrayMap(step -> toString(step), path)), 0, 0, 0, 0, count() FROM paths WHERE ${OF_SOURCE}
+  )`;
+
+/** Touches of the range, duplicates counted once. */
+export const TOUCHES_STATEMENT = `
+  SELECT count() AS touches FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('start', 'until')} AND channel IN {channels:Array(String)}`;

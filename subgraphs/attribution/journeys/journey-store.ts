@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
+import { ProblemError } from '../../../schema/problems.ts';
+import { sourceParams } from '../touchpoints/source-key.ts';
+import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
+import { GrowingArray } from './growing-array.ts';
+import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type JourneyTotals, type TimeSpan } from './journey-query.ts';
+import { eventStatement, FACTS_STATEMENT, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT, TOUCHES_STATEMENT } from './journey-statements.ts';
+import { fnv1a32 } from './user-hash.ts';
+
+/** Follow-up that PRAV needs behind the range, and how far back it looks for exposures (models: PRAV). */
+const FOLLOW_UP_DAYS = 14;
+const REACH_BACK_DAYS = 90;
+const MAX_CHANNELS = 65_534;
+const TIMEOUT_MS = 300_000;
+
+const Count = z.coerce.number();
+const FactsRow = z.object({ channels: z.array(z.string()), touches: Count, conversions: Count, with_ids: Count, latest: Count, stored_paths: Count });
+
+/** What a source holds, read before its journeys. */
+export interface JourneyFacts {
+  readonly channels: readonly string[];
+  /** The source is a file of aggregated paths: it has no users and no events. */
+  readonly holdsPaths: boolean;
+  readonly withEventIds: boolean;
+  /** Time of the last stored event, milliseconds since the epoch; 0 when there is none. */
+  readonly latestMs: number;
+  /** Upper bounds of what the events of the window will be. */
+  readonly touches: number;
+  readonly conversions: number;
+}
+
+/** Reads journeys out of the columnar store; everything a query needs to know first is read once per store. */
+export class JourneyStore {
+  readonly #clickhouse: ClickHouse;
+  readonly #query: JourneyQuery;
+  readonly #range: TimeSpan;
+  #facts: Promise<JourneyFacts> | undefined;
+
+  /** @throws ProblemError `validation_error` for an impossible range */
+  constructor(clickhouse: ClickHouse, query: JourneyQuery) {
+    this.#clickhouse = clickhouse;
+    this.#query = query;
+    this.#range = spanOf(query.dateRange);
+  }
+
+  /** @throws ProblemError `validation_error` with code `too_many_channels` */
+  facts(): Promise<JourneyFacts> {
+    return (this.#facts ??= this.#readFacts());
+  }
+
+  /**
+   * Distinct paths of the range with their counts, and the totals. Conversions count by their own day, journeys without one by
+   * the day of their last touch; conversions ahead of the range only end the journeys before them.
+   */
+  async loadPaths(): Promise<JourneyPaths> {
+    const facts = await this.facts();
+    const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts.withEventIds);
+    const [read, touches] = await Promise.all([
+      readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts.channels),
+      facts.holdsPaths ? undefined : this.#countTouches(facts),
+    ]);
+    return { paths: read.paths, totals: { ...read.totals, touches: touches ?? read.totals.touches } };
+  }
+
+  /** Every event of the window that PRAV needs around the range; null for a source of aggregated paths. */
+  async loadEvents(): Promise<JourneyEvents | null> {
+    const facts = await this.facts();
+    if (facts.holdsPaths) return null;
+    const window = this.#eventWindow(facts);
+    const events = await readEvents(this.#clickhouse.batches(eventStatement(facts.withEventIds), this.#options(facts, window)), facts);
+    return { events, fromS: window.startMs / 1000, untilS: (window.endMs - 1) / 1000, observedUntilS: facts.latestMs / 1000 };
+  }
+
+  async #readFacts(): Promise<JourneyFacts> {
+    const { channels: wanted } = this.#query;
+    // The widest window that any of the statements reads.
+    const span = { startMs: Math.min(this.#journeySpan().startMs, this.#range.startMs - REACH_BACK_DAYS * DAY_MS), endMs: this.#range.endMs + FOLLOW_UP_DAYS * DAY_MS };
+    const params = { ...sourceParams(this.#query), from: span.startMs, until: span.endMs };
+    const [row] = await this.#clickhouse.rows(FACTS_STATEMENT, FactsRow, { params, timeoutMs: TIMEOUT_MS });
+    const { channels, touches, conversions, with_ids, latest, stored_paths } = row!;
+    if (channels.length > MAX_CHANNELS) {
+      throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
+    }
+    return {
+      channels: wanted === undefined ? channels : channels.filter((channel) => wanted.includes(channel)),
+      holdsPaths: stored_paths > 0 && latest === 0,
+      withEventIds: with_ids > 0,
+      latestMs: latest,
+      touches,
+      conversions,
+    };
+  }
+
+  async #countTouches(facts: JourneyFacts): Promise<number> {
+    const [row] = await this.#clickhouse.rows(TOUCHES_STATEMENT, z.object({ touches: Count }), this.#options(facts, this.#range));
+    return row!.touches;
+  }
+
+  /** The range with the lookback before it. */
+  #journeySpan(): TimeSpan {
+    return { startMs: this.#range.startMs - this.#query.lookbackDays * DAY_MS, endMs: this.#range.endMs };
+  }
+
+  /** From the lookback before the range, or 90 days before T1 if that is earlier, to T1 itself. */
+  #eventWindow({ latestMs }: JourneyFacts): TimeSpan {
+    const lastMs = Math.min(latestMs, this.#range.endMs + FOLLOW_UP_DAYS * DAY_MS);
+    return { startMs: Math.min(this.#journeySpan().startMs, lastMs - REACH_BACK_DAYS * DAY_MS), endMs: lastMs + 1 };
+  }
+
+  #options({ channels }: JourneyFacts, span: TimeSpan): StatementOptions {
+    const { conversionEvent, lookbackDays } = this.#query;
+    return {
+      params: {
+        ...sourceParams(this.#query), channels, conversion_event: conversionEvent,
+        from: span.startMs, until: span.endMs, start: this.#range.startMs, lookback: lookbackDays * DAY_MS,
+      },
+      timeoutMs: TIMEOUT_MS,
+    };
+  }
+}
+
+/** Columns: path (channel indices), conversions, amounts (in 1/10000), nulls. The empty path goes into the totals only. */
+async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: readonly string[]): Promise<{ paths: PathTable; totals: JourneyTotals }> {
+  const offsets = new GrowingArray(Uint32Array);
+  const steps = new GrowingArray(Uint16Array);
+  const conversions = new GrowingArray(Float64Array);
+  const value = new GrowingArray(Float64Array);
+  const nulls = new GrowingArray(Float64Array);
+  const sums = { converting: 0, nulls: 0, amount: 0, unattributed: 0, unattributedAmount: 0, touches: 0 };
+  offsets.append([0]);
+  for await (const batch of batches) {
+    const path = uint16Lists(batch, 'path');
+    const [c, v, n] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls')];
+    for (let row = 0; row < batch.numRows; row += 1) {
+      const length = path.offsets[row + 1]! - path.offsets[row]!;
+      sums.amount += v[row]!;
+      if (length === 0) {
+        sums.unattributed += c[row]!;
+        sums.unattributedAmount += v[row]!;
+        continue;
+      }
+      sums.converting += c[row]!;
+      sums.nulls += n[row]!;
+      sums.touches += length * (c[row]! + n[row]!);
+      steps.append(path.elements.subarray(path.offsets[row], path.offsets[row + 1]));
+      offsets.append([steps.length]);
+      conversions.append([c[row]!]);
+      value.append([v[row]! / REVENUE_SCALE]);
+      nulls.append([n[row]!]);
+    }
+  }
+  return {
+    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done() },
+    totals: {
+      journeys: sums.converting + sums.nulls,
+      convertingJourneys: sums.converting,
+      conversions: sums.converting + sums.unattributed,
+      revenue: sums.amount / REVENUE_SCALE,
+      unattributedConversions: sums.unattributed,
+      unattributedRevenue: sums.unattributedAmount / REVENUE_SCALE,
+      touches: sums.touches,
+    },
+  };
+}
+
+/** Columns: user_id, events (packed, see the statement), amounts of the conversions in the same order. */
+async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels, touches, conversions }: JourneyFacts): Promise<EventTable> {
+  const count = touches + conversions;
+  const userStart = new GrowingArray(Uint32Array);
+  const userHash = new GrowingArray(Uint32Array);
+  const timeS = new GrowingArray(Float64Array, count);
+  const channel = new GrowingArray(Uint16Array, count);
+  const conversion = new GrowingArray(Uint8Array, count);
+  const value = new GrowingArray(Float64Array, conversions);
+  userStart.append([0]);
+  for await (const batch of batches) {
+    const users = textColumn(batch, 'user_id');
+    const events = wordLists(batch, 'events');
+    const amounts = wordLists(batch, 'amounts');
+    const first = timeS.length;
+    const rows = batch.numRows;
+    const length = events.offsets[rows]! - events.offsets[0]!;
+    timeS.extend(length);
+    channel.extend(length);
+    conversion.extend(length);
+    unpackEvents(events.words.subarray(2 * events.offsets[0]!), length, { timeS: timeS.values, channel: channel.values, conversion: conversion.values }, first);
+    const user = userHash.extend(rows);
+    userStart.extend(rows);
+    for (let row = 0; row < rows; row += 1) {
+      userHash.values[user + row] = fnv1a32(users.bytes, users.offsets[row]!, users.offsets[row + 1]!);
+      userStart.values[user + row + 1] = first + events.offsets[row + 1]! - events.offsets[0]!;
+    }
+    const amountRows = amounts.offsets[rows]! - amounts.offsets[0]!;
+    const at = value.extend(amountRows);
+    for (let i = 0; i < amountRows; i += 1) {
+      const word = 2 * (amounts.offsets[0]! + i);
+      // Signed 64-bit: the upper word carries the sign.
+      value.values[at + i] = ((amounts.words[word + 1]! | 0) * 2 ** 32 + amounts.words[word]!) / REVENUE_SCALE;
+    }
+  }
+  return {
+    channels, userStart: userStart.done(), userHash: userHash.done(),
+    timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done(),
+  };
+}
+
+interface UnpackedEvents {
+  readonly timeS: Float64Array;
+  readonly channel: Uint16Array;
+  readonly conversion: Uint8Array;
+}
+
+function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents, at: number): void {
+  for (let i = 0; i < count; i += 1) {
+    const low = words[2 * i]!;
+    target.timeS[at + i] = (words[2 * i + 1]! * 2 ** 15 + (low >>> 17)) / 1000;
+    target.channel[at + i] = low & 0xffff;
+    target.conversion[at + i] = (low >>> 16) & 1;
+  }
+}
+
+/** Distinct paths and totals of a query. See {@link JourneyStore.loadPaths}. */
+export const loadPathTable = (clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths> => new JourneyStore(clickhouse, query).loadPaths();
+
+/** The event table of a query, null for a source of aggregated paths. See {@link JourneyStore.loadEvents}. */
+export const loadEventTable = (clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyEvents | null> => new JourneyStore(clickhouse, query).loadEvents();

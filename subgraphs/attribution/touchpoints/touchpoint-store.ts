@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { isUuid, publicId } from '../../../platform/identifiers.ts';
+import type { SourceStatistics } from '../data-sources/data-source.ts';
+import type { RejectedRow } from '../data-sources/records.ts';
+import { SOURCE_TABLES } from './columnar-schema.ts';
+import { rejectMessage } from './ingest-report.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
+import { RejectRow } from './upload-store.ts';
+
+const Count = z.coerce.number();
+const LONG_READ_MS = 120_000;
+const DAY_MS = 86_400_000;
+/** Share of conversions without a touch in the 30 days before. */
+const UNATTRIBUTED_AFTER_DAYS = 30;
+
+/** Rejected rows in the order of uploads and lines. */
+export async function listRejects(
+  clickhouse: ClickHouse,
+  key: SourceKey,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: RejectedRow[]; total: number }> {
+  const params = sourceParams(key);
+  const [[count], rows] = await Promise.all([
+    clickhouse.rows(`SELECT count() AS total FROM rejects FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), { params }),
+    clickhouse.rows(
+      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id, line LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
+      RejectRow,
+      { params: { ...params, ...page } },
+    ),
+  ]);
+  return {
+    total: count?.total ?? 0,
+    rows: rows.map(({ upload_id, line, column, code, value }) => ({
+      uploadId: isUuid(upload_id) ? publicId('upload', upload_id) : upload_id,
+      line,
+      column,
+      code,
+      message: rejectMessage(code, value),
+    })),
+  };
+}
+
+/** Every channel that the source names, in touches, clicks on conversions, paths and spend; sorted. */
+export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
+  return distinct(clickhouse, key, 'channel', ['touchpoints', 'conversions', 'spend'], `SELECT DISTINCT arrayJoin(path) AS name FROM paths WHERE ${OF_SOURCE}`);
+}
+
+/** Every campaign of touches, conversions and spend; sorted. */
+export async function sourceCampaigns(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
+  return distinct(clickhouse, key, 'campaign', ['touchpoints', 'conversions', 'spend']);
+}
+
+/** What a source amounts to, duplicates counted once. */
+export function measureSource(clickhouse: ClickHouse): (accountId: string, dataSourceId: string) => Promise<Omit<SourceStatistics, 'duplicateRate'>> {
+  return async (accountId, dataSourceId) => {
+    const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
+    const countOf = async (table: string) => (await clickhouse.rows(`SELECT count() AS total FROM ${table} FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), options))[0]?.total ?? 0;
+    const [touchpoints, conversions, spendRows, paths, days, matches] = await Promise.all([
+      countOf('touchpoints'), countOf('conversions'), countOf('spend'), countOf('paths'), daysWithRows(clickhouse, options), matchedConversions(clickhouse, options),
+    ]);
+    return {
+      touchpoints,
+      conversions,
+      spendRows,
+      paths,
+      earliest: days[0] ?? null,
+      latest: days.at(-1) ?? null,
+      missingDays: missingDays(days),
+      touchpointMatchRate: matches.conversions === 0 ? 0 : matches.matched / matches.conversions,
+      unattributedShare: matches.conversions === 0 ? 0 : 1 - matches.attributed / matches.conversions,
+    };
+  };
+}
+
+/** Deletes every row of a source. */
+export async function purgeSource(clickhouse: ClickHouse, key: SourceKey): Promise<void> {
+  const params = sourceParams(key);
+  for (const table of SOURCE_TABLES) {
+    const parts = await clickhouse.rows(`SELECT DISTINCT _partition_id AS id FROM ${table} WHERE ${OF_SOURCE}`, z.object({ id: z.string().regex(/^[0-9a-f]+$/) }), { params });
+    for (const { id } of parts) await clickhouse.command(`ALTER TABLE ${table} DROP PARTITION ID '${id}'`, { timeoutMs: LONG_READ_MS });
+  }
+}
+
+/** What the stored rows were when a figure was made from them: to be compared later. Independent of the order of rows and uploads. */
+export interface SourceEvidence {
+  readonly rows: number;
+  /** Hex; changes when any natural key or value of touches, conversions, spend or paths does. */
+  readonly digest: string;
+}
+
+export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Promise<SourceEvidence> {
+  const columns = {
+    touchpoints: 'user_id, ts, event_id, channel, campaign, cost',
+    conversions: 'order_id, user_id, ts, event_id, revenue, conversion_event, channel, campaign',
+    spend: 'date, channel, campaign, spend',
+    paths: 'path, dated, date, conversions, revenue, nulls',
+  };
+  const parts = Object.entries(columns).map(
+    ([table, names]) => `SELECT count() AS rows, sum(reinterpretAsUInt128(sipHash128('${table}', ${names}))) AS digest FROM ${table} FINAL WHERE ${OF_SOURCE}`,
+  );
+  const [row] = await clickhouse.rows(
+    `SELECT sum(rows) AS rows, lower(hex(sum(digest))) AS digest FROM (${parts.join(' UNION ALL ')})`,
+    z.object({ rows: Count, digest: z.string() }),
+    { params: sourceParams(key), timeoutMs: LONG_READ_MS },
+  );
+  return row ?? { rows: 0, digest: '' };
+}
+
+/** Spend per channel, and per day and channel, in a range of UTC days, both inclusive. Spend rows stand in for the touches' own cost on the same day and channel. */
+export interface DailySpend {
+  readonly date: string;
+  readonly channel: string;
+  /** Major currency units. */
+  readonly spend: number;
+}
+
+export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<DailySpend[]> {
+  const inRange = (column: string) => `${column} >= {start:Date32} AND ${column} <= {end:Date32}`;
+  return clickhouse.rows(
+    `SELECT toString(date) AS date, channel, toFloat64(if(sum(stated_rows) > 0, sum(stated), sum(touched))) AS spend FROM (
+      SELECT date, toString(channel) AS channel, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
+        FROM spend FINAL WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel
+      UNION ALL
+      SELECT toDate32(ts) AS date, toString(channel) AS channel, toDecimal128(0, 6), 0, sum(cost)
+        FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel
+    ) GROUP BY date, channel HAVING spend > 0 ORDER BY date, channel`,
+    z.object({ date: z.string(), channel: z.string(), spend: z.number() }),
+    { params: { ...sourceParams(key), start: dateRange[0], end: dateRange[1] }, timeoutMs: LONG_READ_MS },
+  );
+}
+
+async function distinct(clickhouse: ClickHouse, key: SourceKey, column: string, tables: readonly string[], ...more: readonly string[]): Promise<string[]> {
+  const parts = [...tables.map((table) => `SELECT DISTINCT ${column} AS name FROM ${table} WHERE ${OF_SOURCE}`), ...more].map((part) => `SELECT toString(name) AS name FROM (${part})`);
+  const rows = await clickhouse.rows(`SELECT DISTINCT name FROM (${parts.join(' UNION ALL ')}) WHERE name != '' ORDER BY name`, z.object({ name: z.string() }), { params: sourceParams(key) });
+  return rows.map(({ name }) => name);
+}
+
+type ReadOptions = { readonly params: Record<string, string>; readonly timeoutMs: number };
+
+async function daysWithRows(clickhouse: ClickHouse, options: ReadOptions): Promise<string[]> {
+  const rows = await clickhouse.rows(
+    `SELECT DISTINCT toString(day) AS day FROM (
+      SELECT DISTINCT toDate32(ts) AS day FROM touchpoints WHERE ${OF_SOURCE} UNION ALL SELECT DISTINCT toDate32(ts) FROM conversions WHERE ${OF_SOURCE}
+      UNION ALL SELECT DISTINCT date FROM spend WHERE ${OF_SOURCE} UNION ALL SELECT DISTINCT date FROM paths WHERE ${OF_SOURCE} AND dated = 1
+    ) ORDER BY day`,
+    z.object({ day: z.string() }),
+    options,
+  );
+  return rows.map(({ day }) => day);
+}
+
+/**
+ * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there are.
+ * Events are packed as milliseconds × 2 + 1 for a conversion; a click attached to a conversion is a touch of its own.
+ */
+async function matchedConversions(clickhouse: ClickHouse, options: ReadOptions): Promise<{ conversions: number; matched: number; attributed: number }> {
+  const [row] = await clickhouse.rows(
+    `SELECT sum(bought) AS conversions, sum(if(touched > 0, bought, 0)) AS matched, sum(followed) AS attributed FROM (
+      SELECT arraySort(groupArray(event)) AS events, countIf(bitTest(event, 0)) AS bought, countIf(NOT bitTest(event, 0)) AS touched,
+        arrayCount((event, before) -> bitTest(event, 0) AND NOT bitTest(before, 0) AND event - before <= ${UNATTRIBUTED_AFTER_DAYS * DAY_MS * 2 + 1},
+          events, arrayFill(event -> NOT bitTest(event, 0), events)) AS followed
+      FROM (
+        SELECT user_id, toUnixTimestamp64Milli(ts) * 2 + 1 AS event FROM conversions FINAL WHERE ${OF_SOURCE}
+        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM conversions FINAL WHERE ${OF_SOURCE} AND channel != ''
+        UNION ALL SELECT user_id, toUnixTimestamp64Milli(ts) * 2 FROM touchpoints FINAL
+          WHERE ${OF_SOURCE} AND user_id IN (SELECT user_id FROM conversions WHERE ${OF_SOURCE})
+      ) GROUP BY user_id
+    )`,
+    z.object({ conversions: Count, matched: Count, attributed: Count }),
+    options,
+  );
+  return row ?? { conversions: 0, matched: 0, attributed: 0 };
+}
+
+function missingDays(days: readonly string[]): string[] {
+  const missing: string[] = [];
+  const known = new Set(days);
+  const last = Date.parse(days.at(-1) ?? '');
+  for (let dayMs = Date.parse(days[0] ?? ''); dayMs < last; dayMs += DAY_MS) {
+    const day = new Date(dayMs).toISOString().slice(0, 10);
+    if (!known.has(day)) missing.push(day);
+  }
+  return missing;
+}

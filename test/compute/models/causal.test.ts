@@ -1,0 +1,144 @@
+import type { CausalInput } from '../../../compute/models/causal/causal-input.ts';
+import { failure } from '../../../compute/outcome.ts';
+import { columnOf, relativeDifference, total } from '../closeness.ts';
+import { eventTable, isUnpaid, pathTable, readEventRows, readPathRows, reference, wholeRange } from '../reference-data.ts';
+import { figures, refusal } from '../run-in-thread.ts';
+
+type ByChannel = Record<string, number>;
+interface CausalReference {
+  weights: ByChannel;
+  share_by_model: Record<'markov' | 'shapley' | 'dominance' | 'rwa' | 'prav', ByChannel>;
+  share: ByChannel;
+  credit: ByChannel;
+  low: ByChannel;
+  high: ByChannel;
+  confidence: ByChannel;
+  total_incremental: number;
+  baseline: number;
+  delta_r_vs_last_click: ByChannel;
+}
+
+const LEVEL_OF_1_96 = 0.9500042097035591;
+const events = eventTable(readEventRows());
+const paths = pathTable(readPathRows('events.journeys.csv'));
+const TOTALS = { conversions: 145, revenue: 8952.22 };
+
+function input(changes: Partial<CausalInput> = {}, members: Partial<CausalInput['members']> = {}): CausalInput {
+  const options = wholeRange(events, { confidenceLevel: LEVEL_OF_1_96 });
+  return {
+    channels: events.channels,
+    isBaseline: options.isBaseline,
+    confidenceLevel: LEVEL_OF_1_96,
+    totals: TOTALS,
+    comparison: figures('comparison', { events, options }),
+    ...changes,
+    members: {
+      markov: figures('markov', { paths, order: 1 }),
+      shapley: figures('shapley', { paths }),
+      dominance: figures('dominance', { paths, seed: 1 }),
+      rwa: figures('rwa', { paths }),
+      prav: figures('prav', { events, options }),
+      ...members,
+    },
+  };
+}
+
+const paid = (share: Float64Array): number => total(share.filter((_, c) => !isUnpaid(events.channels[c]!)));
+const NO_PRAV = { prav: failure('insufficient_data', 'This source holds aggregated paths.') };
+
+describe('the causal model', () => {
+  const expected = reference<CausalReference>('refs.events.json');
+  const result = figures('causal', input());
+
+  test('equals the reference program', () => {
+    expect(relativeDifference(Object.keys(expected.weights).map((member) => result.weights[member as 'prav']), Object.values(expected.weights))).toBeLessThan(1e-4);
+    const columns = [
+      [result.share, expected.share],
+      [result.value, expected.credit],
+      [result.intervalLow, expected.low],
+      [result.intervalHigh, expected.high],
+      [result.confidence, expected.confidence],
+      ...Object.entries(expected.share_by_model).map(([member, share]) => [result.memberShare[member as 'prav']!, share] as const),
+    ] as const;
+    for (const [actual, record] of columns) expect(relativeDifference(actual, columnOf(events.channels, record))).toBeLessThan(1e-4);
+    expect(relativeDifference([result.incrementalRevenue, result.baselineRevenue], [expected.total_incremental, expected.baseline])).toBeLessThan(1e-4);
+  });
+
+  test('Delta_R is the reference in cents, and its parts add up', () => {
+    const { deltaR } = result;
+    const reference = columnOf(events.channels, expected.delta_r_vs_last_click);
+    deltaR.deltaCents.forEach((cents, c) => expect(Math.abs(cents - (isUnpaid(events.channels[c]!) ? 0 : reference[c]! * 100))).toBeLessThan(1.5));
+    const under = Object.values(expected.delta_r_vs_last_click).slice(0, -1).filter((delta) => delta > 0);
+    expect(Math.abs(deltaR.deltaRCents - total(under) * 100)).toBeLessThan(10);
+    expect(deltaR.revenueCausalCents - deltaR.revenueLastClickCents).toBe(deltaR.deltaRCents);
+    expect(deltaR.deltaRNetCents).toBe(total(deltaR.deltaCents));
+    expect(deltaR.lowCents).toBeLessThanOrEqual(deltaR.deltaRCents);
+    expect(deltaR.highCents).toBeGreaterThan(deltaR.deltaRCents);
+  });
+
+  test('cents of channels and baseline sum to the revenue', () => {
+    expect(total(result.valueCents) + result.baselineCents).toBe(895_222);
+    expect(result.revenueCents).toBe(895_222);
+  });
+
+  test('members may number their channels as they like', () => {
+    const reversed = figures('markov', { paths: pathTable(readPathRows('events.journeys.csv'), paths.channels.toReversed()), order: 1 });
+    const again = figures('causal', input({}, { markov: reversed }));
+    expect(relativeDifference(again.value, result.value)).toBeLessThan(1e-9);
+  });
+
+  test('a member that failed is left out and named', () => {
+    const without = figures('causal', input({}, { shapley: failure('insufficient_data', 'no reason') }));
+    expect(without.weights.shapley).toBe(0);
+    expect(total(Object.values(without.weights))).toBeCloseTo(1, 12);
+    expect(without.warnings.join()).toContain('Shapley could not run: no reason');
+  });
+
+  test('without PRAV the published priors decide, T is the paid share of the paths, and the answer says so', () => {
+    const fallback = figures('causal', input({}, NO_PRAV));
+    expect(fallback.basis).toBe('prior');
+    expect(fallback.weights).toEqual({ markov: 0.45, shapley: 0.45, dominance: 0.05, rwa: 0.05, prav: 0 });
+    const { markov, shapley, dominance, rwa } = input().members;
+    if (!markov.ok || !shapley.ok || !dominance.ok || !rwa.ok) throw new Error('a member failed');
+    const share = 0.45 * paid(markov.share) + 0.45 * paid(shapley.share) + 0.05 * paid(dominance.share) + 0.05 * paid(rwa.share);
+    expect(fallback.incrementalRevenue).toBeCloseTo(share * markov.totals.value, 6);
+    expect(total(fallback.value)).toBeCloseTo(fallback.incrementalRevenue, 8);
+    expect(fallback.warnings.join(' ')).toMatch(/aggregated paths.*priors.*upper bound/);
+    fallback.value.forEach((value, c) => {
+      expect(fallback.intervalLow[c]).toBe(0);
+      expect(fallback.intervalHigh[c]).toBeGreaterThanOrEqual(value);
+    });
+  });
+
+  test('with a prior member missing, the other priors are scaled up', () => {
+    const fallback = figures('causal', input({}, { ...NO_PRAV, dominance: failure('insufficient_data', '-'), rwa: failure('insufficient_data', '-') }));
+    expect(fallback.weights).toMatchObject({ markov: 0.5, shapley: 0.5 });
+  });
+
+  test('no effect at all: everything is baseline, shares and confidence are 0', () => {
+    const { members } = input();
+    if (!members.prav.ok) throw new Error(members.prav.message);
+    const none = new Float64Array(events.channels.length);
+    const nothing = figures('causal', input({}, { prav: { ...members.prav, total: 0, value: none, conversions: none, share: none } }));
+    expect(nothing.incrementalRevenue).toBe(0);
+    expect(nothing.baselineCents).toBe(895_222);
+    expect(total(nothing.share) + total(nothing.confidence) + nothing.overallConfidence).toBe(0);
+  });
+
+  test('revenue below zero (more refunds than sales) leaves nothing to credit', () => {
+    const refunded = figures('causal', input({ totals: { conversions: 145, revenue: -120.5 } }));
+    expect(refunded.incrementalRevenue).toBe(0);
+    expect(refunded.baselineCents).toBe(-12_050);
+    expect(refunded.deltaR.deltaRCents).toBe(0);
+  });
+
+  test('a member that was cancelled or broke is not silently left out', () => {
+    expect(refusal('causal', input({}, { prav: failure('cancelled', 'The task was cancelled.') })).code).toBe('cancelled');
+    expect(refusal('causal', input({}, { rwa: failure('failed', 'A defect.') })).message).toBe('A defect.');
+  });
+
+  test('where nothing ran there is nothing to combine', () => {
+    const none = failure('insufficient_data', 'There are no journeys.');
+    expect(refusal('causal', input({}, { markov: none, shapley: none, dominance: none, rwa: none, prav: none })).code).toBe('insufficient_data');
+  });
+});

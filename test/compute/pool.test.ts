@@ -1,0 +1,121 @@
+import { sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
+import type { PathTable } from '../../compute/journey-tables.ts';
+import { seededRandom } from '../../compute/numerics/random.ts';
+import { createComputePool } from '../../compute/pool.ts';
+import type { ComputePool } from '../../compute/pool.ts';
+import { eventTable, pathTable, readEventRows, readPathRows, wholeRange } from './reference-data.ts';
+import { figures } from './run-in-thread.ts';
+
+/** Exact text of every number: JSON round-trips doubles, and arrays from other threads belong to another realm. */
+const bits = (value: unknown): string => JSON.stringify(value);
+
+/** Work for a while: many channels in every path, so that dominance has to sample. */
+function heavy(): PathTable {
+  const random = seededRandom(1);
+  const paths = 3_000;
+  const offsets = sharedUint32(paths + 1);
+  for (let p = 0; p <= paths; p++) offsets[p] = p * 20;
+  const table = {
+    channels: Array.from({ length: 150 }, (_, c) => `channel ${c}`),
+    offsets,
+    steps: sharedUint16(paths * 20),
+    conversions: sharedFloat64(paths),
+    value: sharedFloat64(paths),
+    nulls: sharedFloat64(paths),
+  };
+  for (let i = 0; i < table.steps.length; i++) table.steps[i] = Math.floor(random() * 150);
+  for (let p = 0; p < paths; p++) {
+    table.conversions[p] = Number(random() < 0.3);
+    table.nulls[p] = 1;
+    table.value[p] = table.conversions[p]! * 10;
+  }
+  return table;
+}
+
+describe('the compute pool', () => {
+  const paths = pathTable(readPathRows('events.journeys.csv'));
+  const events = eventTable(readEventRows());
+  let pool: ComputePool;
+
+  beforeAll(async () => {
+    pool = createComputePool({ threads: 2, maxQueue: 8 });
+    await pool.warm();
+  });
+  afterAll(() => pool.close());
+
+  test('a re-run gives the same bits, on any thread', async () => {
+    const options = wholeRange(events);
+    const once = async (): Promise<string[]> =>
+      (
+        await Promise.all([
+          pool.run('markov', { paths, order: 3 }),
+          pool.run('shapley', { paths }),
+          pool.run('dominance', { paths, seed: 5 }),
+          pool.run('rwa', { paths }),
+          pool.run('prav', { events, options }),
+          pool.run('comparison', { events, options }),
+        ])
+      ).map(bits);
+    const first = await once();
+    expect(await once()).toEqual(first);
+    expect(first[0]).toBe(bits(figures('markov', { paths, order: 3 })));
+    expect(first[4]).toBe(bits(figures('prav', { events, options })));
+  });
+
+  test('progress grows, arrives before the result, and stops with it', async () => {
+    const seen: number[] = [];
+    const outcome = await pool.run('prav', { events, options: wholeRange(events) }, { onProgress: (fraction) => seen.push(fraction) });
+    const before = [...seen];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(outcome.ok).toBe(true);
+    expect(before.length).toBeGreaterThan(1);
+    expect(before).toEqual(before.toSorted((a, b) => a - b));
+    expect(seen).toEqual(before);
+  });
+
+  test('a running task can be cancelled, and the pool keeps working', async () => {
+    const cancel = new AbortController();
+    const outcome = await pool.run('dominance', { paths: heavy(), seed: 1 }, { cancel: cancel.signal, onProgress: (fraction) => fraction > 0.5 && cancel.abort() });
+    expect(outcome).toMatchObject({ ok: false, code: 'cancelled' });
+    expect((await pool.run('shapley', { paths })).ok).toBe(true);
+  });
+
+  test('a task that waits in the queue is cancelled at once', async () => {
+    const busy = [new AbortController(), new AbortController()];
+    const running = busy.map(({ signal }) => pool.run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }));
+    const cancel = new AbortController();
+    const waiting = pool.run('shapley', { paths }, { cancel: cancel.signal });
+    cancel.abort();
+    expect(await waiting).toMatchObject({ ok: false, code: 'cancelled' });
+    const firstToEnd = await Promise.race([...running, Promise.resolve('still running')]);
+    expect(firstToEnd).toBe('still running');
+    busy.forEach((controller) => controller.abort());
+    for (const outcome of await Promise.all(running)) expect(outcome).toMatchObject({ code: 'cancelled' });
+    expect(await pool.run('shapley', { paths }, { cancel: AbortSignal.abort() })).toMatchObject({ code: 'cancelled' });
+  });
+
+  test('a failure comes back as a value', async () => {
+    expect(await pool.run('markov', { paths: pathTable([]), order: 1 })).toMatchObject({ ok: false, code: 'insufficient_data' });
+    expect((await pool.run('markov', { paths, order: 1 })).ok).toBe(true);
+  });
+
+  test('more than the queue holds is turned away, and a closed pool says so', async () => {
+    const small = createComputePool({ threads: 1, maxQueue: 1 });
+    const outcomes = await Promise.all(Array.from({ length: 6 }, () => small.run('shapley', { paths })));
+    expect(outcomes.some((outcome) => outcome.ok)).toBe(true);
+    expect(outcomes.find((outcome) => !outcome.ok)).toMatchObject({ code: 'unavailable' });
+    await small.close();
+    expect(await small.run('shapley', { paths })).toMatchObject({ ok: false, code: 'unavailable' });
+  });
+
+  test('closing ends what runs', async () => {
+    const other = createComputePool({ threads: 1 });
+    await other.warm();
+    expect(other.stats()).toMatchObject({ threads: 1, queued: 0 });
+    const started = Promise.withResolvers<void>();
+    const running = other.run('dominance', { paths: heavy(), seed: 1 }, { onProgress: () => started.resolve() });
+    await started.promise;
+    await other.close();
+    expect(await running).toMatchObject({ ok: false, code: 'cancelled' });
+  });
+});

@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { KeyStore } from '../platform/auth/key-store.ts';
+import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
+import { principalTokens } from '../platform/graph/principal-token.ts';
+import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
+import { createLogger } from '../platform/telemetry/logs.ts';
+import { openFront } from '../processes/front.ts';
+import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
+import { healthReport } from '../processes/health.ts';
+import { localRecords } from '../processes/records-port.ts';
+import { forwardRecords, serveRecords } from '../processes/records-transport.ts';
+import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
+import { startWorker } from '../processes/worker.ts';
+import { createTestClickHouse, createTestDatabase } from './platform.ts';
+
+/** How the house is laid out: everything in one process, or the subgraphs behind HTTP and WebSocket. */
+export type Layout = 'one process' | 'subgraphs apart';
+export const LAYOUTS: readonly Layout[] = ['one process', 'subgraphs apart'];
+
+export interface House {
+  /** `http://127.0.0.1:port`. */
+  readonly root: string;
+  readonly ground: Ground;
+  readonly ownerUrl: string;
+  /** Everything that was logged, one JSON object per line. */
+  readonly log: () => string;
+  stop(): Promise<void>;
+}
+
+const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
+
+/** The whole service on the test servers, with a database of its own, on a free port. */
+export async function openHouse(layout: Layout, options: { readonly withWorker?: boolean } = {}): Promise<House> {
+  const clock = () => new Date();
+  const lines: string[] = [];
+  const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
+  const logger = createLogger({ level: 'info', format: 'json', destination });
+  const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
+  const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: 4 }, database, clickhouse, applicationName: 'house', logger });
+  const keyPepper = randomBytes(32);
+  const subgraphs = await buildSubgraphs({ ground, keyPepper, clock });
+  const records = recordsPort({ ground, clock }).receiveRecords;
+  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2 }, logger, clock });
+
+  const internalSecret = randomBytes(32).toString('hex');
+  const tokens = principalTokens(internalSecret, clock);
+  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: serveRecords(records) })));
+  const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
+  const front = await openFront({
+    config: { host: '127.0.0.1', port: 0, publicBaseUrl: 'http://127.0.0.1:4000/v1', uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
+    subgraphs: layout === 'one process' ? subgraphs : remote,
+    internalSecret,
+    admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, keyPepper)),
+    ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    health: () => healthReport(ground, worker?.pool ?? null, 1),
+    logger,
+    clock,
+  });
+  return {
+    root: `http://127.0.0.1:${front.port}`,
+    ground,
+    ownerUrl: database.ownerUrl,
+    log: () => lines.join(''),
+    async stop() {
+      await front.stop();
+      await Promise.all(servers.map((server) => server.close()));
+      await ground.close();
+      await worker?.close();
+      await Promise.all([database.drop(), clickhouse.drop()]);
+    },
+  };
+}
+
+/** A parsed JSON body that a test looks into; turn leaves into text or numbers with String and Number. */
+export interface Json {
+  readonly [member: string]: Json;
+}
+
+/** An answer of the REST door, its body parsed. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
+/** A caller of the REST door and the graph, with a key of its own. */
+export class Caller {
+  readonly #root: string;
+  readonly key: string | null;
+
+  constructor(root: string, key: string | null) {
+    this.#root = root;
+    this.key = key;
+  }
+
+  /** Registers a fresh agent, and so a fresh tenant. */
+  static async register(root: string): Promise<Caller> {
+    const answer = await new Caller(root, null).post('/agents/register', { name: 'test-agent', operator_id: randomUUID() });
+    if (answer.status !== 201) throw new Error(`registration was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return new Caller(root, String(answer.body['api_key']));
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('GET', path, undefined, headers);
+  }
+
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('POST', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
+  /** Any request below `/v1`, with the key and a fresh nonce. */
+  async send(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await this.open(method, path, body, headers);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Json) };
+  }
+
+  /** The response itself, for streams. */
+  open(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.#root}/v1${path}`, {
+      method,
+      headers: { ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }), ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  /** Says a GraphQL operation over HTTP. */
+  async graphql(query: string, variables: Record<string, unknown> = {}): Promise<{ data?: Json | null; errors?: readonly { message: string; extensions: Record<string, unknown> }[] }> {
+    const response = await fetch(`${this.#root}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), 'x-nonce': randomUUID() },
+      body: JSON.stringify({ query, variables }),
+    });
+    return (await response.json()) as never;
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ShopTruth } from '../../../examples/shop/generate.ts';
+import type { AttributionReport } from '../../../processes/report/attribution-report.ts';
+import { startCli, type CliResult } from './run-cli.ts';
+
+const CHANNELS = ['brand_search', 'paid_search', 'google_ads', 'meta_ads', 'display', 'retargeting', 'influencer', 'email', 'affiliate'];
+
+let folder: string;
+let temporary: string;
+let truth: ShopTruth;
+
+const liftgraph = (...args: readonly string[]): Promise<CliResult> => startCli(args, { cwd: folder, temporary }).result;
+const resultOf = ({ stdout }: CliResult): AttributionReport => JSON.parse(stdout) as AttributionReport;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cli-'));
+  temporary = join(folder, 'temporary');
+  await mkdir(temporary);
+  const made = await liftgraph('example', 'shop', '--users', '900', '--end', '2026-06-30');
+  if (made.code !== 0) throw new Error(made.stderr);
+  truth = JSON.parse(await readFile(join(folder, 'shop/truth.json'), 'utf8')) as ShopTruth;
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the command line', () => {
+  test('help shows the commands, examples and exit codes', async () => {
+    const { code, stdout } = await liftgraph('--help');
+    expect(code).toBe(0);
+    for (const part of ['analyze [options] <file...>', 'example [options] <directory>', 'liftgraph analyze shop/touchpoints.csv', 'Exit codes: 0 done']) expect(stdout).toContain(part);
+  });
+
+  test.each([
+    ['no such command', ['analyse'], `unknown command 'analyse'`],
+    ['no file', ['analyze'], `missing required argument 'file'`],
+    ['a model that there is not', ['analyze', 'shop/events.csv', '--model', 'magic'], 'Allowed choices are causal, markov'],
+    ['an order out of range', ['analyze', 'shop/events.csv', '--order', '5'], 'Give a whole number from 1 to 4.'],
+    ['a day that there is not', ['analyze', 'shop/events.csv', '--from', '2026-02-30'], 'Give a date as YYYY-MM-DD.'],
+    ['a confidence out of range', ['analyze', 'shop/events.csv', '--confidence', '1'], 'Give a number from 0.8 to 0.99.'],
+    ['a range backwards', ['analyze', 'shop/events.csv', '--from', '2026-05-01', '--to', '2026-04-01'], '--from 2026-05-01 lies after --to 2026-04-01. Swap them.'],
+    ['a file that there is not', ['analyze', 'shop/nothing.csv'], 'shop/nothing.csv: there is no such file. Check the path.'],
+    ['a folder', ['analyze', 'shop'], 'shop: this is not a file. Name the files inside it, for example shop/*.csv.'],
+    ['a type that it cannot read', ['analyze', 'shop/truth.json'], 'shop/truth.json: unknown type of file.'],
+  ])('%s is refused with code 1 and a line that says what to do', async (_, args, message) => {
+    const { code, stdout, stderr } = await liftgraph(...args);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(message);
+    // The reason, perhaps a guess at what was meant, and where to find help.
+    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('liftgraph analyze', () => {
+  test('touchpoints, orders and spend become a table; progress goes to standard error; nothing is left behind', async () => {
+    const { code, stdout, stderr } = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', 'shop/spend.csv');
+    expect(stderr).toContain('orders.csv: ');
+    expect(code).toBe(0);
+    for (const channel of CHANNELS) expect(stdout).toMatch(new RegExp(`^${channel} {2,}[\\d,]+\\.\\d\\d {3}`, 'm'));
+    expect(stdout).toMatch(/^total .*/m);
+    expect(stdout).toContain('Delta_R ');
+    expect(stdout).not.toContain('\u001B');
+    for (const step of ['Starting the engine', 'Building journeys', 'Combining the models']) expect(stderr).toContain(step);
+    expect(await readdir(temporary)).toEqual([]);
+  }, 60_000);
+
+  test('gzipped NDJSON gives the same figures as CSV, bit by bit; JSON and report hold every channel', async () => {
+    const [csv, ndjson] = await Promise.all([
+      liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', '--json'),
+      liftgraph('analyze', 'shop/touchpoints.ndjson.gz', 'shop/orders.csv', '--json', '--report', 'report.html'),
+    ]);
+    expect([csv.code, ndjson.code]).toEqual([0, 0]);
+    const result = resultOf(csv);
+    expect(resultOf(ndjson).diagnostics.run_digest).toBe(result.diagnostics.run_digest);
+    expect(result.revenue).toBe(truth.revenue);
+    expect(result.conversions).toBe(truth.orders);
+    expect(result.date_range[1] <= '2026-06-30').toBe(true);
+    const credited = result.channel_impact.reduce((sum, channel) => sum + Math.round(100 * channel.attributed_revenue), 0);
+    expect(credited + Math.round(100 * result.baseline_revenue)).toBe(Math.round(100 * truth.revenue));
+
+    const page = await readFile(join(folder, 'report.html'), 'utf8');
+    for (const { channel } of result.channel_impact) expect(page).toContain(`<th scope="row">${channel}</th>`);
+    expect(page).toContain('touchpoints.ndjson.gz, orders.csv');
+  }, 60_000);
+
+  test('one table of events holds the same journeys; range, lookback, level, order and baseline are honoured', async () => {
+    const { code, stdout } = await liftgraph('analyze', 'shop/events.csv', '--json', '--from', '2026-04-01', '--to', '2026-04-30', '--lookback-days', '14', '--confidence', '0.8', '--order', '2', '--model', 'markov', '--baseline', 'direct');
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout) as AttributionReport;
+    expect(result).toMatchObject({ model: 'markov', methodology: 'markov/order-2', date_range: ['2026-04-01', '2026-04-30'], lookback_window_days: 14, confidence_level: 0.8 });
+    expect(Object.fromEntries(result.channel_impact.map((channel) => [channel.channel, channel.is_baseline]))).toMatchObject({ direct: true, organic_search: false });
+    const orders = (await readFile(join(folder, 'shop/orders.csv'), 'utf8')).split('\n').filter((line) => line.includes(',2026-04-'));
+    expect(result.conversions).toBe(orders.length);
+  }, 60_000);
+
+  test('paths alone: the path models answer, causal says what it lacks, PRAV refuses', async () => {
+    const [causal, prav] = await Promise.all([liftgraph('analyze', 'shop/paths.csv', '--json'), liftgraph('analyze', 'shop/paths.csv', '--model', 'prav')]);
+    expect(causal.code).toBe(0);
+    expect(resultOf(causal).revenue).toBe(truth.revenue);
+    expect(resultOf(causal).diagnostics.warnings.length).toBeGreaterThan(0);
+    expect(resultOf(causal).methodology).toContain('prior-weights');
+    expect(prav.code).toBe(1);
+    expect(prav.stderr).toMatch(/^error: .*(users|user id|touchpoints)/m);
+  }, 60_000);
+
+  test('rows that cannot be used are counted and the first is named; a file without any is refused', async () => {
+    await writeFile(join(folder, 'some-bad.csv'), `${(await readFile(join(folder, 'shop/orders.csv'), 'utf8')).trimEnd()}\nTT-1,u1,never,10.00,USD,true\n`);
+    await writeFile(join(folder, 'all-bad.csv'), 'order_id,user_id,timestamp,revenue\n1,u1,never,10.00\n');
+    await writeFile(join(folder, 'odd.csv'), 'colour,size\nred,4\n');
+    const [some, all, odd] = await Promise.all([
+      liftgraph('analyze', 'shop/touchpoints.csv', 'some-bad.csv', '--json'), liftgraph('analyze', 'all-bad.csv'), liftgraph('analyze', 'odd.csv'),
+    ]);
+    expect(some.code).toBe(0);
+    expect(resultOf(some).conversions).toBe(truth.orders);
+    expect(some.stderr).toMatch(new RegExp(`some-bad.csv: .* rows of conversions; 1 rejected, the first in line ${truth.orders + 2}: timestamp: "never" is not a time`));
+    expect(all.code).toBe(1);
+    expect(all.stderr).toContain('error: all-bad.csv: no row can be used (line 2: timestamp: "never" is not a time');
+    expect(odd.code).toBe(1);
+    expect(odd.stderr).toContain('error: odd.csv: The columns "colour", "size" fit no kind of file.');
+    expect(await readdir(temporary)).toEqual([]);
+  }, 60_000);
+
+  test('a range without orders is refused with advice', async () => {
+    const { code, stderr } = await liftgraph('analyze', 'shop/events.csv', '--from', '2025-01-01', '--to', '2025-01-31');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: There is no conversion in this range.');
+  }, 60_000);
+
+  test('Ctrl-C ends it with code 130 and leaves nothing behind', async () => {
+    const { child, result } = startCli(['analyze', 'shop/events.csv'], { cwd: folder, temporary });
+    child.stderr!.once('data', () => child.kill('SIGINT'));
+    const { code, stdout, stderr } = await result;
+    expect(code).toBe(130);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Interrupted.');
+    expect(await readdir(temporary)).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { ProblemError } from '../../schema/problems.ts';
+import type { Admission } from '../../platform/auth/admission.ts';
+import { SCOPES, type Principal, type Scope } from '../../platform/auth/principal.ts';
+import { newRequestId } from '../../platform/identifiers.ts';
+import type { DoorConfig, IngestRecords } from '../../rest-adapter/call.ts';
+import type { HealthReport } from '../../rest-adapter/representations/health-report.ts';
+import { createRestDoor, HTTP_SERVER_OPTIONS, type RestDoor } from '../../rest-adapter/server.ts';
+import { graphClient, type Resolvers } from './graph.ts';
+import { NOW, shop } from './shop.ts';
+
+export const KEY = 'Bearer all';
+
+/** `Bearer all` may do everything, `Bearer none` nothing, `Bearer test` is a sandbox key; nonces are kept in a set. */
+export function memoryAdmission(): Admission & { readonly log: string[] } {
+  const used = new Set<string>();
+  const log: string[] = [];
+  return {
+    log,
+    async authenticate(authorization) {
+      log.push('authenticate');
+      const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];
+      if (authorization === 'Bearer expired') throw new ProblemError('expired_api_key', 'The key has expired.');
+      if (scopes === undefined) throw new ProblemError('invalid_api_key', 'The key is unknown.');
+      const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live' };
+      return principal;
+    },
+    async consumeNonce(principal, clientAddress, nonce) {
+      log.push('nonce');
+      if (nonce === undefined) throw new ProblemError('missing_nonce', 'Send X-Nonce.', { param: 'header:X-Nonce' });
+      const key = `${principal?.credentialId ?? clientAddress} ${nonce}`;
+      if (used.has(key)) throw new ProblemError('duplicate_nonce', 'Used before.');
+      used.add(key);
+    },
+  };
+}
+
+export interface TestDoor extends AsyncDisposable {
+  readonly url: string;
+  readonly server: Server;
+  readonly door: RestDoor;
+  readonly client: ReturnType<typeof graphClient>;
+  readonly admission: ReturnType<typeof memoryAdmission>;
+  /** Log lines, parsed. */
+  readonly logs: { readonly msg: string; readonly level: number; readonly requestId?: string; readonly err?: { readonly message: string } }[];
+  /** A request with a key, a fresh nonce and, for objects, a JSON body; `headers` with the value null are left out. */
+  call(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string | null>; signal?: AbortSignal }): Promise<Response>;
+}
+
+/** The door behind a real HTTP server on a free port. */
+export async function openDoor(
+  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; health?: () => Promise<HealthReport>; config?: Partial<DoorConfig> } = {},
+): Promise<TestDoor> {
+  const client = graphClient(shop(options.resolvers));
+  const admission = memoryAdmission();
+  const logs: TestDoor['logs'] = [];
+  const door = createRestDoor({
+    client,
+    admission,
+    ingestRecords: options.ingestRecords ?? drainRecords,
+    health: options.health ?? (async () => ({ status: 'ok', version: '0.1.0', environment: 'live', uptimeSeconds: 12.7, checks: { database: { status: 'ok', latencyMs: 2 }, compute_pool: { status: 'ok', threads: 2, queueDepth: 0 } } })),
+    config: { publicBaseUrl: 'https://api.example/v1', uploadMaxBytes: 4 * 1024 ** 2, trustedProxyHops: 0, ...options.config },
+    logger: pino({ level: 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) }),
+    clock: () => NOW,
+    newRequestId,
+  });
+  const koa = new Koa();
+  koa.use(door.middleware);
+  const server = createServer(HTTP_SERVER_OPTIONS, koa.callback());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    server,
+    door,
+    client,
+    admission,
+    logs,
+    call(method, path, { body, headers = {}, signal } = {}) {
+      const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array) && !(body instanceof ReadableStream) && !(body instanceof FormData);
+      const all: Record<string, string | null> = { authorization: KEY, 'x-nonce': randomUUID(), ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers };
+      return fetch(`${url}${path}`, {
+        method,
+        headers: Object.fromEntries(Object.entries(all).filter((header): header is [string, string] => header[1] !== null)),
+        ...(body === undefined ? {} : { body: (isJson ? JSON.stringify(body) : body) as RequestInit['body'] & {}, duplex: 'half' }),
+        ...(signal === undefined ? {} : { signal }),
+      } as RequestInit);
+    },
+    async [Symbol.asyncDispose]() {
+      door.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const drainRecords: IngestRecords = async (_context, _id, { body }) => {
+  let bytes = 0;
+  for await (const chunk of body) bytes += chunk.length;
+  return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+};

@@ -1,0 +1,225 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { buildSchema, execute, Kind, parse, subscribe, visit, type DocumentNode, type ExecutionResult, type FragmentDefinitionNode, type GraphQLSchema } from 'graphql';
+import type { GraphClient } from '../../gateway/client.ts';
+import { ProblemError } from '../../schema/problems.ts';
+import type { RequestContext } from '../../platform/auth/principal.ts';
+
+/** A graph with the shape of the real one, as far as this door's documents see it. */
+const SDL = /* GraphQL */ `
+  scalar DateTime
+  scalar Date
+  scalar JSON
+  scalar Cents
+  scalar URL
+  enum RiskLevel { MINIMAL LOW MODERATE HIGH CRITICAL }
+  enum TrustClassification { FABRICATION MISATTRIBUTION OUTDATED_REFERENCE REASONING_FAILURE }
+  type Detection { score: Float! semanticEntropy: Float! calibrationError: Float! perplexityAnomaly: Float! }
+  type AttributionTrust { score: Float! factualGrounding: Float! knowledgeGraphDivergence: Float! promptSensitivity: Float! }
+  type Provenance { score: Float! sourceRetrievability: Float! temporalDisplacement: Float! citationReliability: Float! }
+  type Consistency { score: Float! internalConsistency: Float! logicalCoherence: Float! crossResponseConsistency: Float! }
+  type Taxonomy { score: Float! classifications: [TrustClassification!]! }
+  type TrustComponents { detection: Detection! attribution: AttributionTrust! provenance: Provenance! consistency: Consistency! taxonomy: Taxonomy! }
+  type Verification { groundTruthSource: String! claimsVerified: Int! claimsTotal: Int! confidenceIntervalsIncluded: Boolean! modelRunTraceable: Boolean! }
+  type TrustMetadata { hreiVersion: String! evaluatedAt: DateTime! weights: JSON! }
+  type TrustEnvelope { hreiScore: Float! riskLevel: RiskLevel! components: TrustComponents! verification: Verification! metadata: TrustMetadata! }
+
+  enum AttributionModel { CAUSAL MARKOV SHAPLEY DOMINANCE RWA PRAV }
+  enum AttributionStatus { PENDING PROCESSING COMPLETED FAILED }
+  enum Granularity { DAILY WEEKLY MONTHLY }
+  enum Environment { LIVE SANDBOX }
+  type ConfidenceInterval { lower: Float! upper: Float! level: Float! }
+  type ChannelImpact {
+    channel: String! causalLift: Float roi: Float spend: Float attributedRevenue: Float confidence: Float confidenceInterval: ConfidenceInterval
+    lastclickRevenue: Float deltaR: Float incrementalRevenue: Float conversions: Float share: Float roas: Float rank: Int isBaseline: Boolean!
+  }
+  type TimeSeriesPoint { periodStart: Date! channels: JSON! }
+  type Failure { code: String! message: String! }
+  type Diagnostics { journeys: Int! convertingJourneys: Int! touches: Int! converged: Boolean! iterations: Int! elapsedMs: Float! seed: String! runDigest: String! warnings: [String!]! models: JSON! }
+  type Attribution {
+    id: ID! status: AttributionStatus! model: AttributionModel! dataSourceId: ID! dateRange: [Date!]! channelImpact: [ChannelImpact!]! methodology: String confidence: Float
+    createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
+    conversions: Float revenue: Float baselineRevenue: Float unattributedRevenue: Float lookbackWindowDays: Int! conversionEvent: String! confidenceLevel: Float!
+    revenueLastclickCents: Cents revenueCausalCents: Cents deltaRCents: Cents deltaRNetCents: Cents platformFeeCents: Cents
+    progress: Float failure: Failure agentId: ID trust: TrustEnvelope! timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
+  }
+  type AttributionEdge { node: Attribution! }
+  type AttributionConnection { edges: [AttributionEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  input AttributionFilter { status: AttributionStatus model: AttributionModel dataSourceId: ID agentId: ID createdAfter: DateTime createdBefore: DateTime }
+  input ModelOptionsInput { markovOrder: Int }
+  input RunAttributionInput {
+    dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!]
+    lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptionsInput
+  }
+  type RunAttributionPayload { attribution: Attribution! }
+  enum ProgressKind { PROGRESS CHANNEL_RESULT RESULT ERROR }
+  type AttributionProgress {
+    sequence: Int! kind: ProgressKind! progress: Float stage: String message: String model: AttributionModel status: AttributionStatus etaSeconds: Int
+    channelImpact: [ChannelImpact!] result: Attribution
+  }
+
+  enum DataSourceType { GA4 SHOPIFY META_ADS GOOGLE_ADS CSV_UPLOAD }
+  enum DataSourceStatus { CONNECTED SYNCING ERROR }
+  enum SyncSchedule { DAILY WEEKLY REALTIME }
+  type SourceError { code: String! message: String! at: DateTime! retryable: Boolean! }
+  type Coverage { earliest: Date latest: Date missingDays: [Date!]! }
+  type RecordCounts { touchpoints: Int! conversions: Int! spendRows: Int! paths: Int! rejected: Int! }
+  type Quality { touchpointMatchRate: Float unattributedShare: Float duplicateRate: Float }
+  type CurrentSync { syncId: ID! progress: Float startedAt: DateTime! rows: Int! }
+  type RecentSync { syncId: ID! status: String! rows: Int! startedAt: DateTime! completedAt: DateTime }
+  type DataSourceDetail { coverage: Coverage freshnessSeconds: Int records: RecordCounts quality: Quality currentSync: CurrentSync recentSyncs: [RecentSync!]! }
+  type DataSource {
+    id: ID! type: DataSourceType! status: DataSourceStatus! firstSyncEta: DateTime lastSync: DateTime nextSync: DateTime recordsSynced: Int! healthScore: Float
+    name: String! syncSchedule: SyncSchedule! agentId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
+    detail: DataSourceDetail trust: TrustEnvelope!
+  }
+  type DataSourceEdge { node: DataSource! }
+  type DataSourceConnection { edges: [DataSourceEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID timezone: String baselineChannels: [String!] }
+  type RowError { line: Int! column: String code: String! message: String! }
+  type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! }
+  type ConnectDataSourcePayload { dataSource: DataSource! ingest: IngestReport trust: TrustEnvelope! }
+  type Reject { uploadId: ID! line: Int! column: String code: String! message: String! }
+  type RejectEdge { node: Reject! }
+  type RejectConnection { edges: [RejectEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  enum SyncStatus { QUEUED RUNNING COMPLETED FAILED }
+  type Sync { syncId: ID! dataSourceId: ID! status: SyncStatus! requestedAt: DateTime! }
+  input SyncDataSourceInput { id: ID! }
+  type SyncDataSourcePayload { sync: Sync! trust: TrustEnvelope! }
+  input DeleteDataSourceInput { id: ID! }
+  type DeleteDataSourcePayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
+
+  enum Capability { ATTRIBUTION CHANNEL_ANALYSIS JOURNEY HEALTH FORECASTING }
+  enum Tier { DISCOVERY PARTNER AMBASSADOR }
+  enum AgentStatus { ACTIVE SUSPENDED CLOSED }
+  type RateLimits { requestsPerMinute: Int! dailyLimit: Int }
+  type Agent {
+    id: ID! agentUuid: ID! name: String! capabilities: [Capability!]! referralCode: String! tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
+    totalCommissionEarnedCents: Cents! rateLimits: RateLimits! status: AgentStatus! createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
+  }
+  input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: URL }
+  type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! callbackSecret: String trust: TrustEnvelope! }
+
+  enum PlanInterval { MONTH ONE_TIME }
+  type Fee { rate: Float! floorCents: Cents! }
+  type PlanLimits { requestsPerMinute: Int dailyLimit: Int }
+  type Plan { planId: ID! name: String! priceCents: Cents currency: String! interval: PlanInterval trialDays: Int perAnalysisFee: Fee limits: PlanLimits! features: [String!]! selfServe: Boolean! current: Boolean! }
+  type PlansPayload { plans: [Plan!]! trust: TrustEnvelope! }
+
+  type Query {
+    me: Agent
+    attribution(id: ID!): Attribution
+    attributions(first: Int, offset: Int, filter: AttributionFilter): AttributionConnection!
+    dataSource(id: ID!): DataSource
+    dataSources(first: Int, offset: Int): DataSourceConnection!
+    dataSourceRejects(id: ID!, first: Int, offset: Int): RejectConnection!
+    plans: PlansPayload!
+  }
+  type Mutation {
+    registerAgent(input: RegisterAgentInput!): RegisterAgentPayload!
+    connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
+    syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
+    deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!
+    runAttribution(input: RunAttributionInput!): RunAttributionPayload!
+  }
+  type Subscription { attributionProgress(id: ID!, after: Int): AttributionProgress! }
+`;
+
+type Resolver = (args: never, context: RequestContext) => unknown;
+/** Root resolvers by field; a subscription field returns an async iterable of its values. */
+export type Resolvers = Record<string, Resolver>;
+
+/** A client over the graph above, with the documents of the repository. */
+export function graphClient(resolvers: Resolvers): GraphClient & { readonly calls: { readonly name: string; readonly variables: unknown }[] } {
+  const apiSchema = buildSchema(SDL);
+  const documents = loadDocuments();
+  const calls: { name: string; variables: unknown }[] = [];
+  const document = (name: string): DocumentNode => {
+    const found = documents.get(name);
+    if (found === undefined) throw new Error(`no document ${name}`);
+    return found;
+  };
+  return {
+    calls,
+    operations: [...documents.keys()],
+    apiSchema,
+    document,
+    async execute(name, variables, context) {
+      calls.push({ name, variables });
+      return dataOf(await execute({ schema: apiSchema, document: document(name), variableValues: variables, contextValue: context, rootValue: resolvers }));
+    },
+    subscribe(name, variables, context) {
+      calls.push({ name, variables });
+      return subscription(apiSchema, document(name), variables, context, resolvers);
+    },
+  };
+}
+
+function dataOf(result: ExecutionResult): Record<string, unknown> {
+  const error = result.errors?.[0];
+  if (error === undefined) return result.data as Record<string, unknown>;
+  throw error.originalError ?? new ProblemError('internal_error', error.message, { cause: error });
+}
+
+function subscription(schema: GraphQLSchema, document: DocumentNode, variables: Readonly<Record<string, unknown>>, context: RequestContext, resolvers: Resolvers): AsyncIterableIterator<Record<string, unknown>> {
+  const rootValue = Object.fromEntries(
+    Object.entries(resolvers).map(([field, resolve]) => [field, (args: never) => wrapped(resolve(args, context) as AsyncIterable<unknown>, field)]),
+  );
+  const opened = (async () => subscribe({ schema, document, variableValues: variables, contextValue: context, rootValue }))();
+  const source = async () => {
+    const iterator = await opened;
+    if (!(Symbol.asyncIterator in iterator)) throw iterator.errors![0]!.originalError ?? iterator.errors![0]!;
+    return iterator;
+  };
+  return {
+    async next() {
+      const { done, value } = await (await source()).next();
+      return done === true ? { done, value: undefined } : { done: false, value: dataOf(value) };
+    },
+    async return() {
+      await (await source()).return(undefined as never);
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function wrapped(source: AsyncIterable<unknown>, field: string): AsyncIterable<Record<string, unknown>> {
+  const iterator = source[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const { done, value } = await iterator.next();
+        return done === true ? { done, value: undefined } : { done: false, value: { [field]: value } };
+      },
+      async return() {
+        await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+function loadDocuments(): Map<string, DocumentNode> {
+  const directory = new URL('../../schema/operations/', import.meta.url);
+  const definitions = readdirSync(directory).flatMap((file) => parse(readFileSync(new URL(file, directory), 'utf8')).definitions);
+  const fragments = new Map(definitions.filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION).map((fragment) => [fragment.name.value, fragment]));
+  const documents = new Map<string, DocumentNode>();
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const used = new Set<FragmentDefinitionNode>();
+    const collect = (node: DocumentNode['definitions'][number]): unknown =>
+      visit(node, {
+        FragmentSpread({ name }) {
+          const fragment = fragments.get(name.value)!;
+          if (used.has(fragment)) return;
+          used.add(fragment);
+          collect(fragment);
+        },
+      });
+    collect(definition);
+    documents.set(definition.name!.value, { kind: Kind.DOCUMENT, definitions: [definition, ...used] });
+  }
+  return documents;
+}

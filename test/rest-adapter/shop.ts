@@ -1,0 +1,78 @@
+import { ProblemError } from '../../schema/problems.ts';
+import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import type { Resolvers } from './graph.ts';
+
+export const NOW = new Date('2026-02-01T09:30:00.000Z');
+
+/** The record envelope as the graph has it: enum values by their GraphQL names. */
+export const trust = (records = 1): object => ({ ...recordEnvelope(records, NOW, '2026-02-01'), riskLevel: 'MINIMAL' });
+
+/** An analysis as the graph has it, with figures that need rounding. */
+export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FAILED', extra: object = {}): object {
+  const isCompleted = status === 'COMPLETED';
+  return {
+    id, status, model: 'CAUSAL', dataSourceId: 'ds_1', dateRange: ['2026-01-01', '2026-01-31'],
+    channelImpact: isCompleted
+      ? [{ channel: 'Meta Ads', causalLift: 0.371_749, roi: 2.409_95, spend: 12_000.005, attributedRevenue: 40_920.114_9, confidence: 0.9, confidenceInterval: { lower: 36_100.005, upper: 45_890.2, level: 0.95 }, lastclickRevenue: 28_800, deltaR: -1.005, incrementalRevenue: 1, conversions: 512.412_35, share: 0.271, roas: null, rank: 1, isBaseline: false }]
+      : [],
+    methodology: isCompleted ? 'markov' : null, confidence: isCompleted ? 0.88 : null, createdAt: NOW, completedAt: isCompleted ? NOW : null, granularity: 'DAILY', channels: null, currency: 'USD',
+    environment: 'LIVE', revision: 1, conversions: 1890, revenue: 151_004.25, baselineRevenue: 1, unattributedRevenue: 0, lookbackWindowDays: 30, conversionEvent: 'purchase', confidenceLevel: 0.95,
+    revenueLastclickCents: 9_842_000, revenueCausalCents: 11_714_970, deltaRCents: 1_872_970, deltaRNetCents: -5, platformFeeCents: 93_649, progress: isCompleted ? 1 : 0.4,
+    failure: status === 'FAILED' ? { code: 'insufficient_data', message: 'There are no conversions in this range.' } : null, agentId: null, trust: trust(),
+    timeSeries: [{ periodStart: '2026-01-01', channels: { 'Meta Ads': 1320.405, camelCase_Channel: 1 } }], modelBreakdown: { markov: { 'Meta Ads': 0.270_049 } }, comparison: { last_click: { 'Meta Ads': 28_800.005 } },
+    diagnostics: { journeys: 2, convertingJourneys: 1, touches: 3, converged: true, iterations: 4, elapsedMs: 5.5, seed: 'a', runDigest: 'sha256:00', warnings: [], models: { markov: { removalEffect: 0.123_456_789 } } },
+    ...extra,
+  };
+}
+
+export const dataSource = {
+  id: 'ds_1', type: 'CSV_UPLOAD', status: 'CONNECTED', firstSyncEta: null, lastSync: NOW, nextSync: null, recordsSynced: 7, healthScore: 0.912_345, name: 'Shop', syncSchedule: 'DAILY',
+  agentId: 'agent_1', currency: 'USD', baselineChannels: ['direct'], createdAt: NOW, error: { code: 'rate_limited', message: 'later', at: NOW, retryable: true },
+  detail: {
+    coverage: { earliest: '2026-01-01', latest: '2026-01-31', missingDays: ['2026-01-03'] }, freshnessSeconds: 4021, records: { touchpoints: 5, conversions: 2, spendRows: 0, paths: 0, rejected: 1 },
+    quality: { touchpointMatchRate: 0.93, unattributedShare: 0.11, duplicateRate: 0 }, currentSync: null, recentSyncs: [{ syncId: 'sync_1', status: 'completed', rows: 7, startedAt: NOW, completedAt: NOW }],
+  },
+  trust: trust(),
+};
+
+const agent = {
+  id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
+  totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
+};
+
+const plan = { planId: 'pro', name: 'Pro', priceCents: 29_900, currency: 'USD', interval: 'ONE_TIME', trialDays: null, perAnalysisFee: { rate: 0.05, floorCents: 10 }, limits: { requestsPerMinute: 500, dailyLimit: null }, features: ['All'], selfServe: true, current: false };
+
+const missing = (what: string) => new ProblemError('resource_not_found', `There is no ${what}.`);
+
+const one = (id: string) => (id.startsWith('ds_') ? dataSource : null);
+
+/** Root resolvers of a small shop; single ones may be replaced. */
+export function shop(replaced: Resolvers = {}): Resolvers {
+  return {
+    me: () => agent,
+    attribution: ({ id }: { id: string }) => (id === 'attr_done' ? attribution(id, 'COMPLETED') : id === 'attr_failed' ? attribution(id, 'FAILED') : id.startsWith('attr_') ? attribution(id, 'PROCESSING') : null),
+    attributions: ({ first, offset }: { first: number; offset: number }) => ({ edges: Array.from({ length: Math.max(0, Math.min(first, 45 - offset)) }, (_, index) => ({ node: attribution(`attr_${offset + index}`, 'COMPLETED') })), totalCount: 45, trust: trust(45) }),
+    dataSource: ({ id }: { id: string }) => one(id),
+    dataSources: () => ({ edges: [{ node: dataSource }], totalCount: 1, trust: trust() }),
+    dataSourceRejects: ({ id }: { id: string }) => {
+      if (one(id) === null) throw missing('data source');
+      return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' } }], totalCount: 1, trust: trust() };
+    },
+    plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
+    registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], callbackSecret: null, trust: trust() }),
+    connectDataSource: () => ({ dataSource, ingest: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [] }, trust: trust() }),
+    syncDataSource: ({ input }: { input: { id: string } }) => {
+      if (one(input.id) === null) throw missing('data source');
+      return { sync: { syncId: 'sync_1', dataSourceId: input.id, status: 'QUEUED', requestedAt: NOW }, trust: trust() };
+    },
+    deleteDataSource: ({ input }: { input: { id: string } }) => {
+      if (one(input.id) === null) throw missing('data source');
+      return { id: input.id, deleted: true, trust: trust() };
+    },
+    runAttribution: () => ({ attribution: attribution('attr_run', 'PROCESSING') }),
+    attributionProgress: async function* ({ id }: { id: string }) {
+      yield { sequence: 1, kind: 'RESULT', result: attribution(id, 'COMPLETED') };
+    },
+    ...replaced,
+  } as Resolvers;
+}

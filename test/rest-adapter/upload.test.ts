@@ -1,0 +1,317 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
+import { ProblemError } from '../../schema/problems.ts';
+import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
+import { errorBody } from '../../rest-adapter/representations/error.ts';
+import { openDoor } from './door.ts';
+
+const PATH = '/v1/data-sources/ds_1/records';
+const MEBIBYTE = 1024 ** 2;
+
+interface Received extends Omit<RecordUpload, 'body'> {
+  readonly dataSourceId: string;
+  readonly bytes: Buffer;
+}
+
+/** An ingest port that keeps what it got. */
+function recording(): { readonly received: Received[]; readonly ingestRecords: IngestRecords } {
+  const received: Received[] = [];
+  return {
+    received,
+    async ingestRecords(_context, dataSourceId, { body, ...upload }) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      received.push({ dataSourceId, ...upload, bytes: Buffer.concat(chunks) });
+      return { uploadId: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' }] };
+    },
+  };
+}
+
+const errorOf = async (response: Response) => errorBody.parse(await response.json()).error;
+
+test.each([
+  ['text/csv; charset=utf-8', 'text/csv'],
+  ['text/tab-separated-values', 'text/csv'],
+  ['application/x-ndjson', 'application/x-ndjson'],
+  ['application/jsonl', 'application/x-ndjson'],
+  ['application/vnd.apache.parquet', 'application/vnd.apache.parquet'],
+])('a file of %s comes through byte for byte', async (contentType, mediaType) => {
+  const port = recording();
+  await using door = await openDoor(port);
+  const bytes = randomBytes(MEBIBYTE);
+  const response = await door.call('POST', PATH, { body: bytes, headers: { 'content-type': contentType } });
+  expect(response.status).toBe(202);
+  expect(await response.json()).toMatchObject({ upload_id: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp' }], trust: { verification: { claims_total: 3 } } });
+  expect(response.headers.get('location')).toBe('https://api.example/v1/data-sources/ds_1/rejects');
+  expect(port.received).toHaveLength(1);
+  expect(port.received[0]).toMatchObject({ dataSourceId: 'ds_1', mediaType, contentEncoding: 'identity' });
+  expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
+});
+
+test('gzip is passed through for the port to unpack', async () => {
+  const port = recording();
+  await using door = await openDoor(port);
+  const bytes = gzipSync('a,b\n1,2\n');
+  await (await door.call('POST', PATH, { body: bytes, headers: { 'content-type': 'text/csv', 'content-encoding': 'gzip' } })).text();
+  expect(port.received[0]).toMatchObject({ contentEncoding: 'gzip' });
+  expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
+});
+
+test('rows arrive while the client still sends, and wait while the port is busy', async () => {
+  let seen: () => void = () => undefined;
+  const firstChunk = new Promise<void>((resolve) => (seen = resolve));
+  await using door = await openDoor({
+    async ingestRecords(_context, _id, { body }) {
+      let bytes = 0;
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        seen();
+      }
+      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+    },
+  });
+  const stream = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(Buffer.from('a,b\n'));
+      await firstChunk;
+      controller.enqueue(Buffer.from('1,2\n'));
+      controller.close();
+    },
+  });
+  const response = await door.call('POST', PATH, { body: stream, headers: { 'content-type': 'text/csv' } });
+  expect(await response.json()).toMatchObject({ accepted: 8 });
+});
+
+test('a port that reads slowly is not taken for a client that stalls', async () => {
+  await using door = await openDoor({
+    config: { bodyTimeoutMs: 50 },
+    async ingestRecords(_context, _id, { body }) {
+      let bytes = 0;
+      for await (const chunk of body) {
+        if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 120));
+        bytes += chunk.length;
+      }
+      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+    },
+  });
+  const response = await door.call('POST', PATH, { body: Buffer.alloc(MEBIBYTE), headers: { 'content-type': 'text/csv' } });
+  expect(await response.json()).toMatchObject({ accepted: MEBIBYTE });
+});
+
+describe('rows as JSON', () => {
+  test('an array is passed on as it came, so that no number loses digits', async () => {
+    const port = recording();
+    await using door = await openDoor(port);
+    const body = '[ {"order_id": 12345678901234567890, "revenue": 1.10} ]';
+    await (await door.call('POST', PATH, { body, headers: { 'content-type': 'application/json' } })).text();
+    expect(port.received[0]).toMatchObject({ mediaType: 'application/json', contentEncoding: 'identity' });
+    expect(port.received[0]!.bytes.toString()).toBe(body);
+  });
+
+  test('the records member is passed on as an array', async () => {
+    const port = recording();
+    await using door = await openDoor(port);
+    await (await door.call('POST', PATH, { body: { records: [{ a: 1 }], other: 2 } })).text();
+    expect(JSON.parse(port.received[0]!.bytes.toString())).toEqual([{ a: 1 }]);
+  });
+
+  test.each([
+    ['1001 rows', Array.from({ length: 1001 }, () => ({}))],
+    ['rows that are no objects', [1]],
+    ['neither array nor records', { rows: [] }],
+    ['1001 records', { records: Array.from({ length: 1001 }, () => ({})) }],
+  ])('%s are refused', async (_what, body) => {
+    const port = recording();
+    await using door = await openDoor(port);
+    const response = await door.call('POST', PATH, { body });
+    expect(response.status).toBe(422);
+    expect(await errorOf(response)).toMatchObject({ type: 'validation_error' });
+    expect(port.received).toEqual([]);
+  });
+
+  test('broken JSON is 400, JSON over 1 MiB 413, compressed JSON 415', async () => {
+    await using door = await openDoor();
+    const send = (body: string | Buffer, headers: Record<string, string> = {}) => door.call('POST', PATH, { body, headers: { 'content-type': 'application/json', ...headers } });
+    expect((await send('[{')).status).toBe(400);
+    expect((await send(`[${' '.repeat(MEBIBYTE)}]`)).status).toBe(413);
+    expect((await send(gzipSync('[]'), { 'content-encoding': 'gzip' })).status).toBe(415);
+  });
+});
+
+describe('multipart/form-data', () => {
+  const form = (...files: [name: string, file: Blob, fileName: string][]) => {
+    const data = new FormData();
+    data.set('note', 'skipped');
+    for (const file of files) data.append(...file);
+    return data;
+  };
+
+  test('the first file is streamed, the rest is skipped', async () => {
+    const port = recording();
+    await using door = await openDoor(port);
+    const bytes = randomBytes(MEBIBYTE);
+    const response = await door.call('POST', PATH, { body: form(['file', new Blob([bytes], { type: 'text/csv' }), 'touches.csv'], ['other', new Blob([randomBytes(300_000)]), 'more.csv']) });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ accepted: 3 });
+    expect(port.received).toHaveLength(1);
+    expect(port.received[0]).toMatchObject({ mediaType: 'text/csv', contentEncoding: 'identity', fileName: 'touches.csv' });
+    expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
+  });
+
+  test.each([
+    ['application/vnd.ms-excel', 'touches.CSV', 'text/csv', 'identity'],
+    ['application/gzip', 'touches.ndjson.gz', 'application/x-ndjson', 'gzip'],
+    ['application/octet-stream', 'touches.parquet', 'application/vnd.apache.parquet', 'identity'],
+  ])('%s named %s is known by its name', async (type, fileName, mediaType, contentEncoding) => {
+    const port = recording();
+    await using door = await openDoor(port);
+    await (await door.call('POST', PATH, { body: form(['file', new Blob(['x'], { type }), fileName]) })).text();
+    expect(port.received[0]).toMatchObject({ mediaType, contentEncoding, fileName });
+  });
+
+  test('a port that does not read to the end still gets its answer out', async () => {
+    await using door = await openDoor({ ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [] }) });
+    const response = await door.call('POST', PATH, { body: form(['file', new Blob([randomBytes(MEBIBYTE)], { type: 'text/csv' }), 'a.csv']) });
+    expect(response.status).toBe(202);
+    await response.text();
+  });
+
+  test.each([
+    ['a form without a file', () => form(), 400, 'missing_file'],
+    ['a file of an unknown type', () => form(['file', new Blob(['x'], { type: 'image/png' }), 'a.png']), 415, undefined],
+  ])('%s is refused', async (_what, body, status, code) => {
+    await using door = await openDoor();
+    const response = await door.call('POST', PATH, { body: body() });
+    expect(response.status).toBe(status);
+    expect((await errorOf(response)).code).toBe(code);
+  });
+
+  test.each([
+    ['without a boundary', 'multipart/form-data', 'x'],
+    ['cut off in a file', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,'],
+    ['that is something else', 'multipart/form-data; boundary=b', 'a,b\n1,2\n'],
+  ])('a form %s is 400', async (_what, contentType, body) => {
+    await using door = await openDoor(recording());
+    const response = await door.call('POST', PATH, { body, headers: { 'content-type': contentType } });
+    expect(response.status).toBe(400);
+    expect((await errorOf(response)).type).toBe('invalid_request');
+  });
+});
+
+describe('limits and failures', () => {
+  test.each([
+    ['a declared length', () => Buffer.alloc(5 * MEBIBYTE)],
+    ['a stream', () => new Blob([Buffer.alloc(5 * MEBIBYTE)]).stream()],
+  ])('%s over UPLOAD_MAX_BYTES is 413', async (_how, body) => {
+    await using door = await openDoor();
+    const response = await door.call('POST', PATH, { body: body(), headers: { 'content-type': 'text/csv' } });
+    expect(response.status).toBe(413);
+    expect((await errorOf(response)).type).toBe('payload_too_large');
+  });
+
+  test('a form over UPLOAD_MAX_BYTES is 413', async () => {
+    await using door = await openDoor();
+    const data = new FormData();
+    data.set('file', new Blob([Buffer.alloc(5 * MEBIBYTE)], { type: 'text/csv' }), 'a.csv');
+    expect((await door.call('POST', PATH, { body: data })).status).toBe(413);
+  });
+
+  test('the limit is what the client hears, whatever the port makes of it', async () => {
+    await using door = await openDoor({
+      async ingestRecords(_context, _id, { body }) {
+        try {
+          let bytes = 0;
+          for await (const chunk of body) bytes += chunk.length;
+          return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+        } catch (cause) {
+          throw new Error('the load failed', { cause });
+        }
+      },
+    });
+    const response = await door.call('POST', PATH, { body: new Blob([Buffer.alloc(5 * MEBIBYTE)]).stream(), headers: { 'content-type': 'text/csv' } });
+    expect(response.status).toBe(413);
+  });
+
+  test('a port that refuses at the first chunk answers while the body is still on its way', async () => {
+    await using door = await openDoor({
+      async ingestRecords(_context, _id, { body }) {
+        // eslint-like early exit: the header is enough to know.
+        for await (const chunk of body) throw new ProblemError('validation_error', `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`, { code: 'unrecognised_columns' });
+        throw new Error('there was no chunk');
+      },
+    });
+    const response = await door.call('POST', PATH, { body: Buffer.alloc(3 * MEBIBYTE, 'x,'), headers: { 'content-type': 'text/csv' } });
+    expect(response.status).toBe(422);
+    expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x' });
+  });
+
+  test.each([['image/png'], ['']])('Content-Type %j is 415', async (contentType) => {
+    await using door = await openDoor();
+    const response = await door.call('POST', PATH, { body: Buffer.from('x'), headers: { 'content-type': contentType === '' ? null : contentType } });
+    expect(response.status).toBe(415);
+    expect((await errorOf(response)).message).toContain('text/csv');
+  });
+
+  test('an unknown Content-Encoding is 415', async () => {
+    await using door = await openDoor();
+    const response = await door.call('POST', PATH, { body: Buffer.from('x'), headers: { 'content-type': 'text/csv', 'content-encoding': 'br' } });
+    expect(response.status).toBe(415);
+  });
+
+  test('a client that goes away ends the port’s stream with an error', async () => {
+    let outcome: unknown;
+    let started: () => void = () => undefined;
+    const reading = new Promise<void>((resolve) => (started = resolve));
+    await using door = await openDoor({
+      async ingestRecords(_context, _id, { body }) {
+        try {
+          for await (const _ of body) started();
+        } catch (error) {
+          outcome = error;
+          throw error;
+        }
+        throw new Error('the body ended as if it were complete');
+      },
+    });
+    const request = httpRequest(`${door.url}${PATH}`, { method: 'POST', headers: { authorization: 'Bearer all', 'x-nonce': 'nonce-cut-1', 'content-type': 'text/csv', 'content-length': '100' } });
+    request.on('error', () => undefined);
+    request.write('a,b\n');
+    await reading;
+    request.destroy();
+    while (outcome === undefined) await once(AbortSignal.timeout(5), 'abort');
+    expect(outcome).toMatchObject({ type: 'invalid_request', problem: { code: 'incomplete_body' } });
+    expect(door.logs.filter(({ level }) => level >= 50)).toEqual([]);
+  });
+
+  test('memory stays flat: a port sees every byte of a body larger than any buffer', async () => {
+    const hash = createHash('sha256');
+    let largest = 0;
+    await using door = await openDoor({
+      config: { uploadMaxBytes: 64 * MEBIBYTE },
+      async ingestRecords(_context, _id, { body }) {
+        for await (const chunk of body) {
+          largest = Math.max(largest, chunk.length);
+          hash.update(chunk);
+        }
+        return { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [] };
+      },
+    });
+    const block = randomBytes(MEBIBYTE);
+    const expected = createHash('sha256');
+    let sent = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === 48) return controller.close();
+        sent += 1;
+        expected.update(block);
+        controller.enqueue(block);
+      },
+    });
+    const response = await door.call('POST', PATH, { body: stream, headers: { 'content-type': 'text/csv' } });
+    expect(response.status).toBe(202);
+    expect(hash.digest('hex')).toBe(expected.digest('hex'));
+    expect(largest).toBeLessThan(2 * MEBIBYTE);
+  });
+});
