@@ -21,6 +21,7 @@ import { publicRequests } from './public-request.ts';
 import { publicRules } from './public-rules.ts';
 import { federatedSubscriptions } from './subscriptions.ts';
 import { composeSupergraph } from './supergraph.ts';
+import { withCompletionErrors } from './value-completion.ts';
 import { webSocketDoor } from './web-socket.ts';
 
 export interface GatewayConfig {
@@ -85,6 +86,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
     logger,
   });
+  const { executor } = apolloGateway;
+  apolloGateway.executor = async (request) => withCompletionErrors(await executor(request), (request.context as RequestContext).requestId, logger);
 
   const errors = new PublicErrors(config.publicBaseUrl.replace(/\/v1$/, ''), logger);
   const server = new ApolloServer<RequestContext>({

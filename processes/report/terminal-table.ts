@@ -18,20 +18,23 @@ interface Column {
   readonly cell: (row: CreditRow) => string;
 }
 
-const GAP = '   ';
+/** Between columns; the narrow one when not all fit with the wide one. */
+const GAP = { wide: '   ', narrow: '  ' } as const;
 const MIN_LABEL = 14;
 
 /** The result of an analysis as plain text for a terminal; ends without a line break. */
 export function terminalTable(report: AttributionReport, { width, colours }: TableOptions): string {
   const paint = painter(colours);
   const rows = creditRows(report);
-  const columns = fittingColumns(columnsOf(report), rows, width);
+  const all = columnsOf(report);
+  const gap = widthOf(all, rows, GAP.wide) <= width ? GAP.wide : GAP.narrow;
+  const columns = fittingColumns(all, rows, gap, width);
   const widths = columns.map((column) => Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)));
-  const others = widths.slice(1).reduce((sum, cells) => sum + cells + GAP.length, 0);
+  const others = widths.slice(1).reduce((sum, cells) => sum + cells + gap.length, 0);
   widths[0] = Math.max(MIN_LABEL, Math.min(widths[0]!, width - others));
 
   const line = (cells: readonly string[]): string =>
-    cells.map((text, index) => align(truncate(text, widths[index]!), widths[index]!, columns[index]!.at)).join(GAP).trimEnd();
+    cells.map((text, index) => align(truncate(text, widths[index]!), widths[index]!, columns[index]!.at)).join(gap).trimEnd();
   const rule = paint.faint('─'.repeat(Math.min(width, widths[0] + others)));
   const body = rows.flatMap((row, index) => {
     const text = line(columns.map((column) => column.cell(row)));
@@ -71,11 +74,13 @@ function orDash<Value>(value: Value | null, print: (value: Value) => string): st
   return value === null ? '–' : print(value);
 }
 
-function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], width: number): readonly Column[] {
-  const needed = (columns: readonly Column[]): number =>
-    columns.slice(1).reduce((sum, column) => sum + GAP.length + Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)), MIN_LABEL);
+function widthOf(columns: readonly Column[], rows: readonly CreditRow[], gap: string): number {
+  return columns.slice(1).reduce((sum, column) => sum + gap.length + Math.max(...[column.title, ...rows.map(column.cell)].map(displayWidth)), MIN_LABEL);
+}
+
+function fittingColumns(all: readonly Column[], rows: readonly CreditRow[], gap: string, width: number): readonly Column[] {
   let columns = all;
-  while (needed(columns) > width) {
+  while (widthOf(columns, rows, gap) > width) {
     const least = Math.max(...columns.map((column) => column.sacrifice));
     if (least === 0) break;
     columns = columns.filter((column) => column.sacrifice !== least);

@@ -48,7 +48,7 @@ const connected = z.object({
   trust: trustEnvelope,
 });
 
-const reject = rejectedRow.extend({ upload_id: z.string() }).meta({ id: 'StoredReject' });
+const reject = rejectedRow.extend({ upload_id: z.string().nullable() }).meta({ id: 'StoredReject' });
 
 export const dataSourceOperations = [
   operation({

@@ -21,7 +21,7 @@ export interface IngestOutcome {
 }
 
 export const rejectedRow = z
-  .object({ line: z.int().min(1), column: z.string().nullable(), code: z.string(), message: z.string() })
+  .object({ line: z.int().min(0), column: z.string().nullable(), code: z.string(), message: z.string() })
   .meta({ id: 'RejectedRow', description: 'A row that was not stored, and why.' });
 
 /** The counts of an upload, without the trust envelope. */

@@ -57,13 +57,13 @@ export class Attribution extends AttributionSchema.class {
 
   /** A worker took the job, for the first time or from a worker that died. */
   begin(): void {
-    this.#assertOpen('begin');
+    assertOpen(this, 'begin');
     this.status = 'processing';
   }
 
   /** The figures are there. */
   complete(figures: AnalysisFigures, now: Date): void {
-    this.#assertOpen('complete');
+    assertOpen(this, 'complete');
     this.status = 'completed';
     this.result = figures;
     this.completedAt = now;
@@ -71,14 +71,15 @@ export class Attribution extends AttributionSchema.class {
 
   /** The analysis ended without figures. */
   fail(failure: AttributionFailure, now: Date): void {
-    this.#assertOpen('fail');
+    assertOpen(this, 'fail');
     this.status = 'failed';
     this.failure = failure;
     this.completedAt = now;
   }
-
-  #assertOpen(step: string): void {
-    if (this.isFinished()) throw new Error(`cannot ${step} attribution ${this.id}: it is ${this.status}`);
-  }
 }
 AttributionSchema.setClass(Attribution);
+
+// A function, since MikroORM guards entities with proxies, which have no private methods.
+function assertOpen(attribution: Attribution, step: string): void {
+  if (attribution.isFinished()) throw new Error(`cannot ${step} attribution ${attribution.id}: it is ${attribution.status}`);
+}

@@ -12,17 +12,23 @@ const logger = pino({ level: 'silent' });
 const holder = fileURLToPath(new URL('postgres-holder.mjs', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 let folder: string;
-const opened: string[] = [];
+const folders: string[] = [];
+const servers: EmbeddedPostgres[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'liftgraph-embedded-'));
 });
 
-afterEach(() => {
-  for (const path of [folder, ...opened.splice(0)]) rmSync(path, { recursive: true, force: true });
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+  for (const path of [folder, ...folders.splice(0)]) rmSync(path, { recursive: true, force: true });
 });
 
-const start = (dataDir: string) => startEmbeddedPostgres({ dataDir, logger });
+async function start(dataDir: string): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, logger });
+  servers.push(server);
+  return server;
+}
 
 async function query<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
   const client = new pg.Client({ connectionString: url });
@@ -41,11 +47,20 @@ function postmaster(dataDir: string): number | undefined {
   return existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8').split('\n')[0]) : undefined;
 }
 
+/** A process that ended but was not yet collected by its parent no longer runs. */
 function isRunning(pid: number): boolean {
+  return ![undefined, 'Z', 'X'].includes(processState(pid)?.[0]);
+}
+
+/** State and parent, as /proc tells them; undefined when there is no such process. */
+function processState(pid: number): [state: string, parent: number] | undefined {
   try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return [state!, Number(parent)];
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }
 
@@ -158,7 +173,7 @@ asRoot('started by root', () => {
     const dataDir = join(folder, 'private', '.data');
     const first = await start(dataDir);
     const record = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { folder: string };
-    opened.push(record.folder);
+    folders.push(record.folder);
     expect(record.folder).toMatch(/^\/var\/lib\/liftgraph\//);
     await query(first.ownerUrl, 'create table kept as select 42 as value');
     await first.stop();
@@ -182,13 +197,8 @@ asRoot('started by root', () => {
 });
 
 function childrenOf(pid: number): number[] {
-  const parentOf = (each: string) => {
-    try {
-      const stat = readFileSync(`/proc/${each}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    } catch {
-      return undefined;
-    }
-  };
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid).map(Number);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => processState(each)?.[1] === pid);
 }

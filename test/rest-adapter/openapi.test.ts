@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { PROBLEM_TYPES, type ProblemType } from '../../schema/problems.ts';
+import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
+import { ERROR_GUIDE } from '../../rest-adapter/error-guide.ts';
+import { buildOpenApi } from '../../rest-adapter/openapi.ts';
+import { problemsOf } from '../../rest-adapter/pipeline.ts';
+import { keptOpenApi } from '../../rest-adapter/write-openapi.ts';
+import { openDoor, type TestDoor } from './door.ts';
+
+type JsonObject = Record<string, unknown>;
+interface OperationObject {
+  readonly operationId: string;
+  readonly parameters: { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: JsonObject; readonly example?: unknown }[];
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }> };
+  readonly responses: Record<string, { readonly description: string; readonly content?: Record<string, { readonly schema: JsonObject; readonly example?: unknown }> }>;
+  readonly security?: unknown[];
+}
+
+const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1'))) as { openapi: string; paths: Record<string, Record<string, OperationObject>>; components: { schemas: Record<string, JsonObject> } };
+const entries = Object.entries(openApi.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const));
+
+/** Validates by the published JSON Schema, not by the schema it was made from. */
+function validator(schema: JsonObject) {
+  const withDefinitions = JSON.parse(JSON.stringify({ ...schema, $defs: openApi.components.schemas }).replaceAll('#/components/schemas/', '#/$defs/')) as Parameters<typeof z.fromJSONSchema>[0];
+  return z.fromJSONSchema(withDefinitions);
+}
+
+test('schema/openapi.json is what the contract says', () => {
+  const kept = readFileSync(new URL('../../schema/openapi.json', import.meta.url), 'utf8');
+  // When this fails on purpose: node --import ./processes/typescript-hook.mjs rest-adapter/write-openapi.ts
+  expect(kept === keptOpenApi() ? 'up to date' : 'outdated: run  node --import ./processes/typescript-hook.mjs rest-adapter/write-openapi.ts').toBe('up to date');
+});
+
+test('each row has an entry, and each entry a row', () => {
+  const rows = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => `${operation.method} ${path}`));
+  expect(entries.map(([name]) => name).toSorted()).toEqual(rows.toSorted());
+});
+
+test('operation ids are unique', () => {
+  const ids = entries.map(([, { operationId }]) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('every reference leads somewhere, and every component is used', () => {
+  const text = JSON.stringify(openApi);
+  const references = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!));
+  expect([...references].filter((name) => openApi.components.schemas[name] === undefined)).toEqual([]);
+  expect(Object.keys(openApi.components.schemas).filter((name) => !references.has(name))).toEqual([]);
+  for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem']) expect(references).toContain(name);
+  expect(text).not.toContain('#/$defs/');
+});
+
+describe.each(entries)('%s', (name, operation) => {
+  const row = CONTRACT.find((candidate) => pathsOf(candidate).some((path) => `${candidate.method} ${path}` === name))!;
+
+  test('declares every problem of its steps and of its row, under its status', () => {
+    for (const type of new Set<ProblemType>([...problemsOf(row.kind), ...row.problems])) {
+      expect(operation.responses[String(PROBLEM_TYPES[type].status)]?.description).toContain(`\`${type}\``);
+    }
+  });
+
+  test('has all path variables as required parameters', () => {
+    const variables = [...name.matchAll(/\{(\w+)\}/g)].map(([, variable]) => variable);
+    expect(operation.parameters.filter((parameter) => parameter.in === 'path' && parameter.required).map((parameter) => parameter.name)).toEqual(variables);
+  });
+
+  test('has examples that fit the published schemas', () => {
+    const media = [...Object.values(operation.requestBody?.content ?? {}), ...Object.values(operation.responses).flatMap(({ content }) => Object.values(content ?? {}))];
+    for (const { schema, example } of media) if (example !== undefined) expect(validator(schema).safeParse(example)).toMatchObject({ success: true });
+    const json = operation.requestBody?.content['application/json'];
+    expect(json !== undefined).toBe(row.bodySchema !== undefined);
+    if (json !== undefined) expect(json.example).toBeDefined();
+    if (row.success.schema !== null) expect(operation.responses[row.success.status]?.content?.['application/json']?.example).toBeDefined();
+  });
+
+  test('refuses by its published schemas what is no example', () => {
+    const schema = operation.responses[row.success.status]?.content?.['application/json']?.schema;
+    if (schema !== undefined) expect(validator(schema).safeParse({}).success).toBe(false);
+  });
+
+  test('asks for a key unless it is public', () => {
+    expect(operation.security).toEqual(row.action === null ? [] : undefined);
+  });
+});
+
+describe('served', () => {
+  let door: TestDoor;
+  beforeAll(async () => {
+    door = await openDoor();
+  });
+  afterAll(() => door[Symbol.asyncDispose]());
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${door.url}${path}`, { headers });
+
+  test('the document, cacheable', async () => {
+    const response = await get('/openapi.json');
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(response.headers.get('svc-hrei-score')).toBeNull();
+    expect(await response.json()).toEqual(openApi);
+    const again = await get('/openapi.json', { 'if-none-match': response.headers.get('etag')!, 'cache-control': 'max-age=0' });
+    expect(again.status).toBe(304);
+  });
+
+  test('the reference, from this server alone', async () => {
+    const response = await get('/docs');
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const html = await response.text();
+    expect(html).not.toMatch(/https?:\/\//);
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => new URL(address!, `${door.url}/docs`).pathname);
+    expect(addresses).toHaveLength(4);
+    for (const address of addresses) {
+      const asset = await get(address);
+      expect(asset.status).toBe(200);
+      expect((await asset.arrayBuffer()).byteLength).toBeGreaterThan(100);
+    }
+  });
+
+  test.each(['/docs/assets/../../package.json', '/docs/assets/package.json', '/docs/assets/%2e%2e%2fpackage.json', '/docs/errors/nothing', '/docs/errors/constructor', '/elsewhere'])('%s is not served', async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
+
+  test.each(Object.keys(PROBLEM_TYPES) as ProblemType[])('the page of %s has cause and cure', async (type) => {
+    const response = await get(`/docs/errors/${type}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('text/html');
+    const html = (await response.text()).replaceAll('&amp;', '&').replaceAll('&quot;', '"');
+    expect(html).toContain(ERROR_GUIDE[type].cause);
+    expect(html).toContain(ERROR_GUIDE[type].cure);
+    expect(html).not.toMatch(/https?:\/\//);
+  });
+
+  test('doc_url of an error resolves', async () => {
+    const { error } = (await (await door.call('GET', '/v1/nowhere')).json()) as { error: { doc_url: string } };
+    expect((await get(new URL(error.doc_url).pathname)).status).toBe(200);
+    expect((await get('/docs/errors')).status).toBe(200);
+    expect(await (await get('/docs/versions')).text()).toContain('deprecated on 2026-02-01, supported until 2027-02-01');
+  });
+
+  test('links of the pages resolve', async () => {
+    for (const page of ['/docs/errors/conflict', '/docs/errors', '/docs/versions']) {
+      const html = await (await get(page)).text();
+      for (const [, address] of html.matchAll(/href="([^"]+)"/g)) expect((await get(new URL(address!, `${door.url}${page}`).pathname)).status).toBe(200);
+    }
+  });
+});
