@@ -66,7 +66,7 @@ export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens):
       stop.now = client.subscribe(
         { query, operationName: operationName ?? null, variables, extensions: { [PRINCIPAL_HEADER]: token } },
         {
-          next: ({ errors, ...event }) => queue.push(errors === undefined ? event : { ...event, errors: errors.map(revived) }),
+          next: ({ data, errors }) => queue.push({ data: data ?? null, ...(errors === undefined ? {} : { errors: errors.map(revived) }) }),
           // A list is what the subgraph said of the operation; anything else happened to the socket.
           error: (reason) => queue.fail(Array.isArray(reason) ? revived(reason[0] as GraphQLFormattedError) : unavailable(subgraph.name, reason)),
           complete: () => queue.end(),

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLScalarType, type GraphQLSchema } from 'graphql';
+import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Middleware } from 'koa';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
@@ -87,7 +87,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
   });
   const { executor } = apolloGateway;
-  apolloGateway.executor = async (request) => withCompletionErrors(await executor(request), (request.context as RequestContext).requestId, logger);
+  apolloGateway.executor = async (request) => withCompletionErrors((await executor(request)) as ExecutionResult, (request.context as RequestContext).requestId, logger) as Awaited<ReturnType<typeof executor>>;
 
   const errors = new PublicErrors(config.publicBaseUrl.replace(/\/v1$/, ''), logger);
   const server = new ApolloServer<RequestContext>({

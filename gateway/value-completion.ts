@@ -7,7 +7,7 @@ import type { Logger } from '../platform/telemetry/logs.ts';
  * leaves a null and a note in `extensions`, but no error. The GraphQL specification (§6.4.4) asks for one, and a
  * caller must be able to tell a hole from an answer.
  */
-export function withCompletionErrors<Result extends Pick<ExecutionResult, 'errors' | 'extensions'>>(result: Result, requestId: string, logger: Logger): Result {
+export function withCompletionErrors(result: ExecutionResult, requestId: string, logger: Logger): ExecutionResult {
   const holes = result.extensions?.['valueCompletion'];
   if (!Array.isArray(holes)) return result;
   const { valueCompletion: _holes, ...extensions } = result.extensions ?? {};
@@ -17,5 +17,5 @@ export function withCompletionErrors<Result extends Pick<ExecutionResult, 'error
     const problem = new ProblemError('internal_error', 'An unexpected error occurred.');
     return new GraphQLError(problem.message, { ...(path === undefined ? {} : { path }), extensions: { ...problem.extensions } });
   });
-  return { ...rest, errors: [...(result.errors ?? []), ...errors], ...(Object.keys(extensions).length === 0 ? {} : { extensions }) } as Result;
+  return { ...rest, errors: [...(result.errors ?? []), ...errors], ...(Object.keys(extensions).length === 0 ? {} : { extensions }) };
 }

@@ -32,7 +32,7 @@ export interface DoorConfig {
   readonly trustedProxyHops: number;
   /** Silence on an event stream before a comment keeps it open; 15 000 when absent. */
   readonly heartbeatMs?: number;
-  /** Longest time for a whole JSON body, and longest pause within an upload; 15 000 when absent. */
+  /** Longest pause within a body, and longest time for each MiB that a JSON body may have; 15 000 when absent. */
   readonly bodyTimeoutMs?: number;
 }
 

@@ -57,7 +57,7 @@ export function isFinished(resource: Json): boolean {
 
 /** The event that ends the stream of a finished job. */
 export function lastEvent(call: Call, resource: Json, sequence: number): ServerSentEvent {
-  return resource['status'] === 'failed' ? failureEvent(call, sequence, resource, null) : { id: sequence, event: 'result', data: resource };
+  return resource['status'] === 'failed' ? failureEvent(call, sequence, (resource['failure'] ?? {}) as Json) : { id: sequence, event: 'result', data: resource };
 }
 
 /** Nothing follows it. */
@@ -72,7 +72,7 @@ function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerS
     case 'result':
       return { id: sequence, event: 'result', data: job.present(result!) };
     case 'error':
-      return failureEvent(call, sequence, result, progress['message'] as string | null);
+      return failureEvent(call, sequence, { code: progress['failure_code'], message: progress['message'] });
     case 'channel_result':
       return { id: sequence, event: 'channel_result', data: { id, model: progress['model'], provisional: true, channel_impact: progress['channel_impact'] } };
     default:
@@ -80,10 +80,8 @@ function presentEvent(call: Call, job: Job, id: string, progress: Json): ServerS
   }
 }
 
-function failureEvent(call: Call, sequence: number, resource: Json | null, message: string | null): ServerSentEvent {
-  const failure = (resource?.['failure'] ?? null) as { readonly code: string; readonly message: string } | null;
-  const type = FAILURE_TYPES[failure?.code ?? ''] ?? 'internal_error';
-  const problem = new ProblemError(type, failure?.message ?? message ?? 'The job failed.', failure === null ? {} : { code: failure.code });
+function failureEvent(call: Call, sequence: number, { code, message }: Json): ServerSentEvent {
+  const problem = new ProblemError(FAILURE_TYPES[String(code)] ?? 'internal_error', typeof message === 'string' ? message : 'The job failed.', typeof code === 'string' ? { code } : {});
   return { id: sequence, event: 'error', data: { error: errorObject(problem, call.requestId, call.door.config.publicBaseUrl) } };
 }
 

@@ -28,11 +28,18 @@ export interface House {
   stop(): Promise<void>;
 }
 
+export interface HouseOptions {
+  /** Whether jobs are taken; true. */
+  readonly withWorker?: boolean;
+  /** The service's clock; the system's. */
+  readonly clock?: () => Date;
+}
+
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
 /** The whole service on the test servers, with a database of its own, on a free port. */
-export async function openHouse(layout: Layout, options: { readonly withWorker?: boolean } = {}): Promise<House> {
-  const clock = () => new Date();
+export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
+  const clock = options.clock ?? (() => new Date());
   const lines: string[] = [];
   const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
   const logger = createLogger({ level: 'info', format: 'json', destination });

@@ -88,7 +88,12 @@ function withDatabase(url: string, database: string): string {
   return address.href;
 }
 
-async function clickhouseCommand(url: string, sql: string): Promise<void> {
-  const response = await fetch(url, { method: 'POST', body: sql });
+async function clickhouseCommand(address: string, sql: string): Promise<void> {
+  const url = new URL(address);
+  // fetch takes no credentials in an address.
+  const credentials = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
+  url.username = '';
+  url.password = '';
+  const response = await fetch(url, { method: 'POST', body: sql, headers: { authorization: `Basic ${credentials}` } });
   if (!response.ok) throw new Error(`ClickHouse refused "${sql}": ${await response.text()}`);
 }

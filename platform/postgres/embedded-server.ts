@@ -204,6 +204,7 @@ async function initialise(account: ServerAccount | undefined, binaries: Embedded
     await runProgram(account, binaries.initdb, [
       '-D', unfinished, '-U', 'postgres', '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8',
       '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums',
+      ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
     ]);
   } finally {
     rmSync(passwordFile, { force: true });

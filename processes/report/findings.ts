@@ -2,9 +2,12 @@ import { paidChannels } from './credit-rows.ts';
 import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 import { numberFormat } from './number-format.ts';
 
-/** Models whose credit is what marketing changed; the others share out what happened. */
-export function isIncremental(model: string): boolean {
-  return model === 'causal' || model === 'prav';
+/**
+ * Whether the credit is what marketing changed. The path models share out all that happened; so does the causal model
+ * where PRAV could not run and published weights combine the path models (`prior-weights`).
+ */
+export function isIncremental({ model, methodology }: Pick<AttributionReport, 'model' | 'methodology'>): boolean {
+  return model === 'prav' || (model === 'causal' && !methodology.endsWith('/prior-weights'));
 }
 
 /** What a reader should take away, in sentences; plain text. Only what the figures say. */
@@ -20,7 +23,7 @@ export function findings(report: AttributionReport): readonly string[] {
     said.push(`Last click hides ${hidden.channel} the most: it shows ${format.money(hidden.lastclick_revenue)} of ${format.money(hidden.attributed_revenue)}.`);
   }
   if (praised !== undefined && praised.delta_r < 0) {
-    const anyway = isIncremental(report.model) ? ' Most of the difference would have been bought anyway, or was earned by another channel.' : '';
+    const anyway = isIncremental(report) ? ' Most of the difference would have been bought anyway, or was earned by another channel.' : '';
     said.push(`Last click praises ${praised.channel} too much: it shows ${format.money(praised.lastclick_revenue)}, this model credits ${format.money(praised.attributed_revenue)}.${anyway}`);
   }
   if (losing.length > 0) said.push(`Below break-even: ${names(losing)}. ${losing.length === 1 ? 'It earns' : 'They earn'} back less revenue than ${losing.length === 1 ? 'it costs' : 'they cost'}.`);

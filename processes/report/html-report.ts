@@ -3,6 +3,7 @@ import { agreementChart } from './charts/agreement-chart.ts';
 import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
 import { paidChannels } from './credit-rows.ts';
+import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
 import { numberFormat } from './number-format.ts';
 import { creditTable, headlineSection, methodologySection, readingGuide, rulesTable, warningsSection } from './report-sections.ts';
@@ -33,7 +34,7 @@ export function htmlReport(report: AttributionReport, subject: string): string {
 <style>${new Markup(REPORT_STYLE)}</style>
 </head>
 <body><main>
-<header><h1>What your marketing ${report.model === 'causal' || report.model === 'prav' ? 'caused' : 'is credited with'}</h1>
+<header><h1>What your marketing ${isIncremental(report) ? 'caused' : 'is credited with'}</h1>
 <p>${subject} · ${report.date_range.join(' to ')} · ${report.model} model · amounts in ${report.currency}</p></header>
 ${headlineSection(report)}
 ${warningsSection(report)}

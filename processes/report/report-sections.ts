@@ -12,7 +12,7 @@ export function headlineSection(report: AttributionReport): Markup {
   const marketing = creditRows(report).find((row) => row.kind === 'marketing')!;
   const share = report.revenue > 0 ? marketing.credited / report.revenue : 0;
   const interval = deltaRInterval(report);
-  const caused = isIncremental(report.model);
+  const caused = isIncremental(report);
   const lastClickRoas = marketing.spend !== null && marketing.spend > 0 ? `last click says ${format.multiple(marketing.lastClick / marketing.spend)}` : 'no spend in the data';
   return html`
 <div class="tiles">
@@ -71,6 +71,13 @@ export function warningsSection(report: AttributionReport): Markup | null {
   return html`<section class="warnings"><h2>Before you decide on these figures</h2><ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul></section>`;
 }
 
+function combination(report: AttributionReport): string {
+  if (report.model !== 'causal') return `This report shows the ${MODEL_NAMES[report.model] ?? report.model} model alone.`;
+  return isIncremental(report)
+    ? 'The causal result weights the five by how well they foretell that measured change on shoppers they have not seen.'
+    : 'Here PRAV could not run, so that nothing measures change: the causal result combines the other models by published weights, and its credit is what they share out.';
+}
+
 const CausalModel = z.object({ weights: z.record(z.string(), z.number()) });
 const MODEL_NAMES: Readonly<Record<string, string>> = { markov: 'Markov', shapley: 'Shapley', dominance: 'dominance', rwa: 'relative weights', prav: 'PRAV' };
 
@@ -82,7 +89,7 @@ export function methodologySection(report: AttributionReport): Markup {
   const weights = causal.success && report.model === 'causal' ? Object.entries(causal.data.weights).map(([model, weight]) => `${MODEL_NAMES[model] ?? model} ${format.percent(weight)}`).join(', ') : null;
   const unpaid = baselineChannels(report).map((channel) => channel.channel).join(', ');
   return html`<h2>How the figures came about</h2>
-<p>Five models look at the same journeys. <b>Markov</b> asks how many orders are lost when a channel is taken out of the flow of visits. <b>Shapley</b> shares each order equally among the channels that took part. <b>Dominance</b> and <b>relative weights</b> measure which channels go along with orders, caused or not. <b>PRAV</b> asks what a touch changes: it compares shoppers after a touch with themselves at other times, and uses unpaid visits, which no advertisement bought, as placebos to take out who would have bought anyway. The <b>causal</b> result weights the five by how well they foretell that measured change on shoppers they have not seen.</p>
+<p>Five models look at the same journeys. <b>Markov</b> asks how many orders are lost when a channel is taken out of the flow of visits. <b>Shapley</b> shares each order equally among the channels that took part. <b>Dominance</b> and <b>relative weights</b> measure which channels go along with orders, caused or not. <b>PRAV</b> asks what a touch changes: it compares how often people buy after a touch with how often they buy at any time, and uses unpaid visits, which no advertisement bought, as placebos to take out who would have bought anyway. ${combination(report)}</p>
 <dl>
 ${fact('period', report.date_range.join(' to '))}
 ${fact('method', html`<code>${report.methodology}</code>`)}
@@ -103,7 +110,7 @@ function fact(term: string, value: string | Markup): Markup {
 export function readingGuide(report: AttributionReport): Markup {
   const format = numberFormat(report.currency);
   return html`<h2>How to read this report</h2>
-<h3>Baseline</h3><p>What would have been sold without any marketing: regulars, recommendations, shoppers who look for the shop by name. No channel gets credit for it.</p>
+${isIncremental(report) ? html`<h3>Baseline</h3><p>What would have been sold without any marketing: regulars, recommendations, shoppers who look for the shop by name. No channel gets credit for it.</p>` : html`<h3>Credit</h3><p>Here all revenue with a recorded touch is shared out among the touches before it, also what would have been bought without them. To learn what marketing changed, analyse touchpoints of single users with the causal model.</p>`}
 <h3>Interval</h3><p>The ${format.percent(report.confidence_level)} interval of a channel says how far off its figure may be, by chance and because the placebo comparison can only be carried so far. A wide interval is an honest answer: move budget in small steps, and test.</p>
 <h3>Delta_R</h3><p>Last click and this model divide the same revenue. Delta_R adds up what the channels that last click under-credits gain. Some Delta_R is noise, so look at its interval too.</p>
 <h3>ROAS</h3><p>Revenue credited to a channel per unit of spend. It is an average over the period: the next unit spent usually earns less.</p>

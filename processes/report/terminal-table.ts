@@ -1,6 +1,7 @@
 import type { AttributionReport } from './attribution-report.ts';
 import { baselineChannels, creditRows, type CreditRow } from './credit-rows.ts';
 import { deltaRInterval } from './delta-r-interval.ts';
+import { isIncremental } from './findings.ts';
 import { numberFormat } from './number-format.ts';
 import { align, displayWidth, printable, truncate, wrap } from './terminal-text.ts';
 
@@ -114,7 +115,8 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
 
 function baselineNote(report: AttributionReport, width: number): readonly string[] {
   const names = baselineChannels(report).map((channel) => printable(channel.channel));
-  return names.length === 0 ? [] : wrap(`Baseline: what was bought without marketing. Unpaid visits: ${names.join(', ')}.`, width);
+  if (names.length === 0) return [];
+  return wrap(isIncremental(report) ? `Baseline: what was bought without marketing. Unpaid visits: ${names.join(', ')}.` : `Credit is shared out among all touches before an order, caused or not. Unpaid visits: ${names.join(', ')}.`, width);
 }
 
 function warnings(report: AttributionReport, width: number, paint: Painter): readonly string[] {

@@ -28,7 +28,7 @@ const registered = z.object({
   name: z.string(),
   capabilities: z.array(z.enum(CAPABILITIES)),
   scopes: z.array(z.string()),
-  callback_secret: z.string().nullable().meta({ description: 'Signs the notifications to callback_url; shown only here' }),
+  callback_secret: z.string().nullable().optional().meta({ description: 'Signs the notifications to callback_url; shown only here' }),
   created_at: z.iso.datetime(),
   trust: trustEnvelope,
 });
@@ -101,12 +101,12 @@ export const agentOperations = [
     present: (data) => {
       const { agent, trust, ...rest } = objectAt(data, 'register_agent');
       const { id, ...members } = agent as Json;
-      const values: Json = { agent_id: id, ...members, ...rest, callback_secret: rest['callback_secret'] ?? null, trust };
+      const values: Json = { agent_id: id, ...members, ...rest, trust };
       return inOrder(registered, values);
     },
     example: {
       body: { name: 'spring-shop-agent', operator_email: 'ops@spring.example', capabilities: ['attribution'] },
-      response: { ...exampleAgent, api_key: 'svc_agent_sk_EXAMPLEexampleEXAMPLE12345', scopes: ['attribution:read', 'attribution:write', 'billing:read'], callback_secret: null, trust: exampleTrust(1) },
+      response: { ...exampleAgent, api_key: 'svc_agent_sk_EXAMPLEexampleEXAMPLE12345', scopes: ['attribution:read', 'attribution:write', 'billing:read'], trust: exampleTrust(1) },
     },
   }),
   operation({

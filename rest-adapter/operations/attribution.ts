@@ -17,7 +17,7 @@ const include = z
   .transform((value) => [value].flat().flatMap((list) => list.split(',')))
   .pipe(z.array(z.enum(SECTIONS)))
   .optional()
-  .meta({ description: 'Sections that the answer has beyond its base', openapi: { type: 'array', items: { type: 'string', enum: SECTIONS } } });
+  .meta({ description: 'Sections that the answer has beyond its base; one that was not computed is left out', openapi: { type: 'array', items: { type: 'string', enum: SECTIONS } } });
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 

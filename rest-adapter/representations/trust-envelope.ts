@@ -49,9 +49,9 @@ function snakeMembers(value: object): Json {
 
 /** The envelope's version follows the dated API version, also where the envelope was stored under another one. */
 export function withTrustVersion(body: Json, apiVersion: string): Json {
-  const trust = body['trust'] as { metadata?: Json } | undefined;
+  const trust = body['trust'] as { metadata?: Json } | null | undefined;
   const version = hreiVersion(apiVersion);
-  if (trust?.metadata === undefined || trust.metadata['hrei_version'] === version) return body;
+  if (trust === null || trust?.metadata === undefined || trust.metadata['hrei_version'] === version) return body;
   return { ...body, trust: { ...trust, metadata: { ...trust.metadata, hrei_version: version } } };
 }
 

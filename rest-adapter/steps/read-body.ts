@@ -4,8 +4,8 @@ import type { Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
 import { parseJson } from '../parse-json.ts';
 
-const DEFAULT_LIMIT_BYTES = 1024 ** 2;
 const DEFAULT_TIMEOUT_MS = 15_000;
+const MEBIBYTE = 1024 ** 2;
 
 /** Reads and parses the JSON body. */
 export const readBody: Step = {
@@ -17,8 +17,10 @@ export const readBody: Step = {
       const mediaType = parseMediaType(http.get('Content-Type'));
       if (mediaType.essence !== 'application/json' || !isUtf8(mediaType)) throw new ProblemError('unsupported_media_type', 'Send the body as Content-Type: application/json in UTF-8.', { param: 'header:Content-Type' });
       if (!['', 'identity'].includes(http.get('Content-Encoding').toLowerCase())) throw new ProblemError('unsupported_media_type', 'This operation takes its body uncompressed.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
-      const timeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
-      const bytes = await readWholeBody(http.req, { maxBytes: operation.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs });
+      const maxBytes = operation.bodyLimitBytes ?? MEBIBYTE;
+      const idleTimeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+      // A larger body may take longer in proportion: what is refused is a slow client, not a large file.
+      const bytes = await readWholeBody(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
       if (bytes.length > 0) call.body = parseJson(bytes);
     }
     if (call.body === undefined && operation.bodySchema !== undefined) throw new ProblemError('invalid_request', 'This operation needs a JSON body.', { code: 'missing_body' });

@@ -58,18 +58,22 @@ function writeJson(call: Call, answer: Answer, json: Json): void {
 }
 
 function commonHeaders(call: Call, json: Json | null): Record<string, string> {
-  const trust = json?.['trust'] as { readonly hrei_score: number; readonly risk_level: string } | undefined;
   return {
     'Cache-Control': 'no-store',
     'SVC-API-Version': call.apiVersion,
-    // An answer without an envelope repeats what is on record.
-    'SVC-HREI-Score': (trust?.hrei_score ?? 0).toFixed(2),
-    'SVC-HREI-Risk': trust?.risk_level ?? 'minimal',
+    ...trustHeaders(json),
     ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept, Authorization, SVC-API-Version',
     ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
   };
+}
+
+/** An answer without an envelope repeats what is on record; one whose envelope is null has not been measured. */
+function trustHeaders(json: Json | null): Record<string, string> {
+  if (json?.['trust'] === null) return {};
+  const trust = json?.['trust'] as { readonly hrei_score: number; readonly risk_level: string } | undefined;
+  return { 'SVC-HREI-Score': (trust?.hrei_score ?? 0).toFixed(2), 'SVC-HREI-Risk': trust?.risk_level ?? 'minimal' };
 }
 
 function linksOf(call: Call, answer: Answer, json: Json | null): string {

@@ -66,7 +66,7 @@ const BookConnection = connectionType('Book', () => Book);
 function bookWith(id: string): Book {
   return {
     id, title: `Title ${id}`, genre: 'short_story', priceCents: 4_294_967_296, createdAt: NOW, published: '2026-01-31',
-    sales: { google_ads: 3, nested: { a_b: [1, null] } }, page: new URL('https://shop.example/books'), author: { id: `a${Number(id.slice(1)) % 3}` },
+    sales: { google_ads: 3, nested: { a_b: [1, null] } }, page: new URL('https://shop.example/books'), author: { id: id === 'b99' ? 'unknown' : `a${Number(id.slice(1)) % 3}` },
   };
 }
 
@@ -144,7 +144,7 @@ async function peopleSubgraph(reads: AuthorReads): Promise<Subgraph> {
     () =>
       new DataLoader<string, Author | null>(async (ids) => {
         reads.push([...ids]);
-        return ids.map((id) => (id === 'a2' ? null : Object.freeze({ id, name: `Author ${id}` })));
+        return ids.map((id) => (id === 'unknown' ? null : Object.freeze({ id, name: `Author ${id}` })));
       }),
   );
 

@@ -70,6 +70,7 @@ export async function openDoor(
     newRequestId,
   });
   const koa = new Koa();
+  koa.on('error', (error: Error) => void logs.push({ msg: `koa: ${error.message}`, level: 20 }));
   koa.use(door.middleware);
   const server = createServer(HTTP_SERVER_OPTIONS, koa.callback());
   server.listen(0, '127.0.0.1');

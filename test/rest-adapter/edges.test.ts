@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { parse } from 'graphql';
 import { clientAddress } from '../../rest-adapter/client-address.ts';
 import { interruptible } from '../../rest-adapter/interruptible.ts';

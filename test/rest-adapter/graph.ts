@@ -36,25 +36,25 @@ const SDL = /* GraphQL */ `
   type Failure { code: String! message: String! }
   type Diagnostics { journeys: Int! convertingJourneys: Int! touches: Int! converged: Boolean! iterations: Int! elapsedMs: Float! seed: String! runDigest: String! warnings: [String!]! models: JSON! }
   type Attribution {
-    id: ID! status: AttributionStatus! model: AttributionModel! dataSourceId: ID! dateRange: [Date!]! channelImpact: [ChannelImpact!]! methodology: String confidence: Float
+    id: ID! status: AttributionStatus! model: AttributionModel! dataSourceId: ID! dateRange: [Date!]! channelImpact: [ChannelImpact!]! methodology: String! confidence: Float
     createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
     conversions: Float revenue: Float baselineRevenue: Float unattributedRevenue: Float lookbackWindowDays: Int! conversionEvent: String! confidenceLevel: Float!
     revenueLastclickCents: Cents revenueCausalCents: Cents deltaRCents: Cents deltaRNetCents: Cents platformFeeCents: Cents
-    progress: Float failure: Failure agentId: ID trust: TrustEnvelope! timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
+    progress: Float failure: Failure agentId: ID trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
   }
   type AttributionEdge { node: Attribution! }
   type AttributionConnection { edges: [AttributionEdge!]! totalCount: Int! trust: TrustEnvelope! }
   input AttributionFilter { status: AttributionStatus model: AttributionModel dataSourceId: ID agentId: ID createdAfter: DateTime createdBefore: DateTime }
-  input ModelOptionsInput { markovOrder: Int }
+  input ModelOptions { markovOrder: Int }
   input RunAttributionInput {
     dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!]
-    lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptionsInput
+    lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions
   }
   type RunAttributionPayload { attribution: Attribution! }
   enum ProgressKind { PROGRESS CHANNEL_RESULT RESULT ERROR }
   type AttributionProgress {
     sequence: Int! kind: ProgressKind! progress: Float stage: String message: String model: AttributionModel status: AttributionStatus etaSeconds: Int
-    channelImpact: [ChannelImpact!] result: Attribution
+    channelImpact: [ChannelImpact!] result: Attribution failureCode: String
   }
 
   enum DataSourceType { GA4 SHOPIFY META_ADS GOOGLE_ADS CSV_UPLOAD }
@@ -96,8 +96,8 @@ const SDL = /* GraphQL */ `
     id: ID! agentUuid: ID! name: String! capabilities: [Capability!]! referralCode: String! tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
     totalCommissionEarnedCents: Cents! rateLimits: RateLimits! status: AgentStatus! createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
   }
-  input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: URL }
-  type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! callbackSecret: String trust: TrustEnvelope! }
+  input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
+  type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! trust: TrustEnvelope! }
 
   enum PlanInterval { MONTH ONE_TIME }
   type Fee { rate: Float! floorCents: Cents! }

@@ -15,7 +15,7 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
     channelImpact: isCompleted
       ? [{ channel: 'Meta Ads', causalLift: 0.371_749, roi: 2.409_95, spend: 12_000.005, attributedRevenue: 40_920.114_9, confidence: 0.9, confidenceInterval: { lower: 36_100.005, upper: 45_890.2, level: 0.95 }, lastclickRevenue: 28_800, deltaR: -1.005, incrementalRevenue: 1, conversions: 512.412_35, share: 0.271, roas: null, rank: 1, isBaseline: false }]
       : [],
-    methodology: isCompleted ? 'markov' : null, confidence: isCompleted ? 0.88 : null, createdAt: NOW, completedAt: isCompleted ? NOW : null, granularity: 'DAILY', channels: null, currency: 'USD',
+    methodology: 'markov', confidence: isCompleted ? 0.88 : null, createdAt: NOW, completedAt: isCompleted ? NOW : null, granularity: 'DAILY', channels: null, currency: 'USD',
     environment: 'LIVE', revision: 1, conversions: 1890, revenue: 151_004.25, baselineRevenue: 1, unattributedRevenue: 0, lookbackWindowDays: 30, conversionEvent: 'purchase', confidenceLevel: 0.95,
     revenueLastclickCents: 9_842_000, revenueCausalCents: 11_714_970, deltaRCents: 1_872_970, deltaRNetCents: -5, platformFeeCents: 93_649, progress: isCompleted ? 1 : 0.4,
     failure: status === 'FAILED' ? { code: 'insufficient_data', message: 'There are no conversions in this range.' } : null, agentId: null, trust: trust(),
@@ -59,7 +59,7 @@ export function shop(replaced: Resolvers = {}): Resolvers {
       return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' } }], totalCount: 1, trust: trust() };
     },
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
-    registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], callbackSecret: null, trust: trust() }),
+    registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),
     connectDataSource: () => ({ dataSource, ingest: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [] }, trust: trust() }),
     syncDataSource: ({ input }: { input: { id: string } }) => {
       if (one(input.id) === null) throw missing('data source');

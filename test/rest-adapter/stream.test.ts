@@ -54,7 +54,7 @@ class Run {
 const progress = (sequence: number, stage = 'loading'): Progress => ({ sequence, kind: 'PROGRESS', status: 'PROCESSING', stage, progress: 0.123_45, message: 'two\nlines', etaSeconds: 2 }) as Progress;
 const channelResult = (sequence: number): Progress => ({ sequence, kind: 'CHANNEL_RESULT', model: 'MARKOV', channelImpact: (attribution('x', 'COMPLETED') as { channelImpact: unknown }).channelImpact }) as Progress;
 const result = (sequence: number): Progress => ({ sequence, kind: 'RESULT', result: attribution('attr_run', 'COMPLETED') }) as Progress;
-const failure = (sequence: number): Progress => ({ sequence, kind: 'ERROR', message: 'no', result: attribution('attr_run', 'FAILED') }) as Progress;
+const failure = (sequence: number): Progress => ({ sequence, kind: 'ERROR', message: 'There are no conversions in this range.', failureCode: 'insufficient_data', result: null }) as Progress;
 
 /** Reads a stream to its end, or until `enough` says so. */
 async function read(response: Response, enough: (events: EventSourceMessage[], comments: string[]) => boolean = () => false) {

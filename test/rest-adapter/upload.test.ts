@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { ProblemError } from '../../schema/problems.ts';
 import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
@@ -60,14 +59,13 @@ test('gzip is passed through for the port to unpack', async () => {
 });
 
 test('rows arrive while the client still sends, and wait while the port is busy', async () => {
-  let seen: () => void = () => undefined;
-  const firstChunk = new Promise<void>((resolve) => (seen = resolve));
+  const firstChunk = Promise.withResolvers<void>();
   await using door = await openDoor({
     async ingestRecords(_context, _id, { body }) {
       let bytes = 0;
       for await (const chunk of body) {
         bytes += chunk.length;
-        seen();
+        firstChunk.resolve();
       }
       return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
     },
@@ -75,7 +73,7 @@ test('rows arrive while the client still sends, and wait while the port is busy'
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(Buffer.from('a,b\n'));
-      await firstChunk;
+      await firstChunk.promise;
       controller.enqueue(Buffer.from('1,2\n'));
       controller.close();
     },
@@ -140,14 +138,14 @@ describe('rows as JSON', () => {
   });
 });
 
-describe('multipart/form-data', () => {
-  const form = (...files: [name: string, file: Blob, fileName: string][]) => {
-    const data = new FormData();
-    data.set('note', 'skipped');
-    for (const file of files) data.append(...file);
-    return data;
-  };
+function form(...files: [name: string, file: Blob, fileName: string][]): FormData {
+  const data = new FormData();
+  data.set('note', 'skipped');
+  for (const file of files) data.append(...file);
+  return data;
+}
 
+describe('multipart/form-data', () => {
   test('the first file is streamed, the rest is skipped', async () => {
     const port = recording();
     await using door = await openDoor(port);
@@ -237,7 +235,6 @@ describe('limits and failures', () => {
   test('a port that refuses at the first chunk answers while the body is still on its way', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
-        // eslint-like early exit: the header is enough to know.
         for await (const chunk of body) throw new ProblemError('validation_error', `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`, { code: 'unrecognised_columns' });
         throw new Error('there was no chunk');
       },
@@ -261,15 +258,14 @@ describe('limits and failures', () => {
   });
 
   test('a client that goes away ends the port’s stream with an error', async () => {
-    let outcome: unknown;
-    let started: () => void = () => undefined;
-    const reading = new Promise<void>((resolve) => (started = resolve));
+    const reading = Promise.withResolvers<void>();
+    const outcome = Promise.withResolvers<unknown>();
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
         try {
-          for await (const _ of body) started();
+          for await (const _ of body) reading.resolve();
         } catch (error) {
-          outcome = error;
+          outcome.resolve(error);
           throw error;
         }
         throw new Error('the body ended as if it were complete');
@@ -278,10 +274,9 @@ describe('limits and failures', () => {
     const request = httpRequest(`${door.url}${PATH}`, { method: 'POST', headers: { authorization: 'Bearer all', 'x-nonce': 'nonce-cut-1', 'content-type': 'text/csv', 'content-length': '100' } });
     request.on('error', () => undefined);
     request.write('a,b\n');
-    await reading;
+    await reading.promise;
     request.destroy();
-    while (outcome === undefined) await once(AbortSignal.timeout(5), 'abort');
-    expect(outcome).toMatchObject({ type: 'invalid_request', problem: { code: 'incomplete_body' } });
+    expect(await outcome.promise).toMatchObject({ type: 'invalid_request', problem: { code: 'incomplete_body' } });
     expect(door.logs.filter(({ level }) => level >= 50)).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import type { AttributionFailure, AttributionModel } from './attribution.ts';
 import type { ChannelFigures } from './figures.ts';
 
 /** Where a run is; the order is the order of the work. */
-export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'intervals' | 'signing' | 'done';
+export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining';
 
 /** One thing that a watcher of a run is told. */
 export type ProgressEvent =

@@ -108,7 +108,6 @@ async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, 
     if (row === null || row.isFinished()) return;
     close(row);
     await em.flush();
-    const done: ProgressEvent[] = event.kind === 'RESULT' ? [{ kind: 'PROGRESS', stage: 'done', progress: 1, message: 'Done' }, event] : [event];
-    await appendProgress(em, services.pubSub, run, done);
+    await appendProgress(em, services.pubSub, run, [event]);
   });
 }

@@ -74,6 +74,14 @@ describe('the HTML report', () => {
     expect(text).toContain('no touch recorded');
   });
 
+  test('a causal result on published weights claims no cause either, and says why', () => {
+    const text = visibleText(htmlReport(withMembers({ methodology: 'markov+shapley+dominance+rwa/prior-weights' }), 'paths.csv'));
+    expect(text).toContain('What your marketing is credited with');
+    expect(text).toContain('Credited to marketing');
+    expect(text).not.toContain('bought anyway, or');
+    expect(text).toContain('Here PRAV could not run');
+  });
+
   test('data without spend, without paid channels or with a hundred of them still makes a page', () => {
     const noSpend = withMembers({ channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, spend: 0, roas: null, roi: null })) });
     expect(figures(htmlReport(noSpend, 'x'))).toHaveLength(2);

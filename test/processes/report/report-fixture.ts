@@ -19,6 +19,7 @@ export function pathModelReport(): AttributionReport {
   const credits = CAUSAL.comparison['linear']!;
   return withMembers({
     model: 'shapley',
+    methodology: 'shapley',
     confidence: null,
     baseline_revenue: CAUSAL.unattributed_revenue,
     channel_impact: CAUSAL.channel_impact.map((channel) => ({ ...channel, attributed_revenue: credits[channel.channel]!, confidence: null, confidence_interval: null })),

@@ -44,6 +44,11 @@ describe('the terminal table', () => {
     expect(sums).toEqual([895_222, 895_222]);
   });
 
+  test('80 cells, the usual terminal, are enough for all but the confidence', () => {
+    const table = terminalTable(CAUSAL, { width: 80, colours: false });
+    expect(lineOf(table, 'channel').split(/ {2,}/)).toEqual(['channel', 'spend', 'last click', 'causal revenue', '95 % interval', 'ROAS']);
+  });
+
   test('never writes beyond the width, whatever is left out, and keeps the credit to the last', () => {
     fc.assert(
       fc.property(fc.integer({ min: 44, max: 200 }), (width) => {

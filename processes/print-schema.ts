@@ -1,0 +1,18 @@
+import { writeFile } from 'node:fs/promises';
+import { composeSupergraph } from '../gateway/supergraph.ts';
+import type { Ground } from './ground.ts';
+import { buildSubgraphs } from './subgraph-set.ts';
+
+/** The printed graph by file name below `schema/`: every subgraph, and what composition makes of them. */
+export async function printSchema(): Promise<ReadonlyMap<string, string>> {
+  // Types and fields are all that is asked for; nothing is resolved, so the services stay empty.
+  const subgraphs = await buildSubgraphs({ ground: {} as Ground, keyPepper: Buffer.alloc(0), clock: () => new Date(0) });
+  const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
+  files.set('supergraph.graphql', `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`);
+  return files;
+}
+
+// node --import ./processes/typescript-hook.mjs processes/print-schema.ts: writes the files anew.
+if (process.argv[1] === import.meta.filename) {
+  for (const [name, text] of await printSchema()) await writeFile(new URL(`../schema/${name}`, import.meta.url), text);
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { ConfigError, ROLES, describeConfig, loadConfig } from '../../platform/config.ts';
+
+const SECRET = 'this-secret-is-long-enough-to-be-one';
+const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET };
+
+function refusal(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('loadConfig', () => {
+  test('an empty environment runs everything on this machine alone', () => {
+    const config = loadConfig({});
+    expect(config).toMatchObject({
+      role: 'all', host: '127.0.0.1', port: 4000, publicBaseUrl: 'http://127.0.0.1:4000/v1', logLevel: 'info', logFormat: 'json',
+      graphqlIntrospection: true, jobLeaseS: 60, uploadMaxBytes: 8_589_934_592, trustedProxyHops: 0, allowedOrigins: [], webhookAllowPrivate: false,
+    });
+    expect(config.databaseUrl).toBeUndefined();
+    expect(config.clickhouseUrl).toBeUndefined();
+    expect(config.dataDir).toMatch(/^\/.*\.data$/);
+    expect(config.computeThreads).toBeGreaterThanOrEqual(1);
+  });
+
+  test('an empty variable counts as unset', () => {
+    expect(loadConfig({ PORT: '', DATABASE_URL: '', LIFTGRAPH_ROLE: '' })).toEqual(loadConfig({}));
+  });
+
+  test('the owner of the schemas defaults to the one login there is', () => {
+    expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d' }).databaseOwnerUrl).toBe('postgres://a:b@c/d');
+    expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d', DATABASE_OWNER_URL: 'postgres://o:b@c/d' }).databaseOwnerUrl).toBe('postgres://o:b@c/d');
+  });
+
+  test('the public address follows the port', () => {
+    expect(loadConfig({ PORT: '8080' }).publicBaseUrl).toBe('http://127.0.0.1:8080/v1');
+    expect(loadConfig({ PUBLIC_BASE_URL: 'https://api.example/v1/' }).publicBaseUrl).toBe('https://api.example/v1');
+  });
+
+  test('origins are a list', () => {
+    expect(loadConfig({ ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000 ,' }).allowedOrigins).toEqual(['https://a.example', 'http://localhost:3000']);
+  });
+
+  test('every wrong value gets a line that names it and what is expected', () => {
+    expect(refusal({ PORT: '99999', LOG_LEVEL: 'loud', PUBLIC_BASE_URL: 'https://api.example' }).split('\n')).toEqual([
+      'PORT=99999: expected a whole number from 0 to 65535',
+      'PUBLIC_BASE_URL=https://api.example: expected a URL that ends in /v1, such as https://api.example/v1',
+      'LOG_LEVEL=loud: expected one of trace, debug, info, warn, error, fatal, silent',
+    ]);
+  });
+
+  test.each([
+    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
+    ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
+    ['ALLOWED_ORIGINS', 'https://a.example/path'], ['ALLOWED_ORIGINS', '*'], ['INTERNAL_SECRET', 'short'],
+  ])('%s=%s is refused in one line', (variable, value) => {
+    const message = refusal({ [variable]: value });
+    expect(message.startsWith(`${variable}=`)).toBe(true);
+    expect(message).toContain(': expected ');
+    expect(message.split('\n')).toHaveLength(1);
+  });
+
+  test('a role of its own process says what it lacks', () => {
+    expect(refusal({ LIFTGRAPH_ROLE: 'worker' }).split('\n')).toEqual([
+      'DATABASE_URL is not set: role worker needs it',
+      'CLICKHOUSE_URL is not set: role worker needs it',
+      'INTERNAL_SECRET is not set: role worker needs it',
+    ]);
+    expect(refusal({ ...split, LIFTGRAPH_ROLE: 'gateway' })).toContain('SUBGRAPH_AGENTS_URL is not set: role gateway needs it');
+    expect(loadConfig({ ...split, LIFTGRAPH_ROLE: 'subgraph:attribution' }).role).toBe('subgraph:attribution');
+  });
+
+  test('every role can be configured', () => {
+    const everything = { ...split, SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql', SUBGRAPH_AGENTS_URL: 'http://b:2/graphql', SUBGRAPH_BILLING_URL: 'http://c:3/graphql' };
+    for (const role of ROLES) expect(loadConfig({ ...everything, LIFTGRAPH_ROLE: role }).role).toBe(role);
+  });
+
+  test('a refusal never repeats a secret', () => {
+    const message = refusal({ INTERNAL_SECRET: 'too-short-secret', BOOTSTRAP_TOKEN: 'short-token', DATABASE_URL: 'mysql://app:hunter2@db/lift', CLICKHOUSE_URL: 'app:hunter2@ch' });
+    for (const secret of ['too-short-secret', 'short-token', 'hunter2']) expect(message).not.toContain(secret);
+  });
+});
+
+describe('describeConfig', () => {
+  test('lists every setting', () => {
+    const names = describeConfig(loadConfig({})).map((line) => line.split(' = ')[0]);
+    const config = loadConfig({});
+    for (const name of Object.keys(config).filter((name) => name !== 'subgraphUrls')) expect(names).toContain(name);
+    expect(names).toContain('subgraphUrls.billing');
+  });
+
+  test('shows no password, whatever it is', () => {
+    const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'), minLength: 32, maxLength: 48 });
+    fc.assert(
+      fc.property(letters, (secret) => {
+        const text = describeConfig(
+          loadConfig({
+            DATABASE_URL: `postgresql://app:${secret}@db/lift`,
+            DATABASE_OWNER_URL: `postgresql://owner@db/lift?sslmode=require&password=${secret}`,
+            CLICKHOUSE_URL: `http://default:${secret}@ch:8123`,
+            INTERNAL_SECRET: secret,
+            BOOTSTRAP_TOKEN: secret,
+          }),
+        ).join('\n');
+        return !text.includes(secret);
+      }),
+    );
+  });
+});

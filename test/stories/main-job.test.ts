@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createClient, type Client } from 'graphql-ws';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import WebSocket from 'ws';
+import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+
+const FIXTURES = new URL('../compute/fixtures/', import.meta.url);
+const EVENTS = readFileSync(new URL('events.csv', FIXTURES), 'utf8');
+const REFERENCE = JSON.parse(readFileSync(new URL('refs.events.json', FIXTURES), 'utf8')) as { credit: Record<string, number>; total_incremental: number };
+/** Rows of the fixture that are no conversions. */
+const TOUCHES = EVENTS.trimEnd().split('\n').slice(1).filter((row) => row.split(',')[5] === '0').length;
+/** All of the fixture's history; the fixture's baseline channels are direct and organic. */
+const DATE_RANGE = ['2025-01-06', '2025-04-05'];
+const BASELINE = ['direct', 'organic*'];
+/** Inside the retention of the fixture's dates, whenever the tests run. */
+const clock = () => new Date('2026-11-21T12:00:00Z');
+
+async function connectEvents(caller: Caller): Promise<string> {
+  const answer = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'events.csv', content: EVENTS }, baseline_channels: BASELINE });
+  expect(answer.status).toBe(201);
+  return String(answer.body['data_source_id']);
+}
+
+function sseEvents(text: string): EventSourceMessage[] {
+  const events: EventSourceMessage[] = [];
+  createParser({ onEvent: (event) => events.push(event) }).feed(text);
+  return events;
+}
+
+describe.each(LAYOUTS)('the main job, %s', (layout) => {
+  let house: House;
+  let caller: Caller;
+  let source: string;
+  let socket: Client;
+
+  beforeAll(async () => {
+    house = await openHouse(layout, { clock });
+    caller = await Caller.register(house.root);
+    source = await connectEvents(caller);
+    socket = createClient({
+      url: `${house.root.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${caller.key}` },
+    });
+  });
+
+  afterAll(async () => {
+    await socket?.dispose();
+    await house?.stop();
+  });
+
+  test('touchpoints in, five models, the causal credit of the independent reference out', async () => {
+    const { status, body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, baseline_channels: BASELINE });
+    expect(status).toBe(200);
+    expect(body['failure']).toBeNull();
+    expect(body).toMatchObject({ status: 'completed', model: 'causal', date_range: DATE_RANGE, methodology: 'markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift' });
+    const impact = body['channel_impact'] as unknown as { channel: string; attributed_revenue: number; is_baseline: boolean }[];
+    for (const [channel, credit] of Object.entries(REFERENCE.credit)) {
+      const shown = impact.find((each) => each.channel === channel)!;
+      expect(Math.abs(shown.attributed_revenue - credit)).toBeLessThanOrEqual(1e-4 * Math.abs(credit) + 0.01);
+    }
+    const cents = impact.reduce((sum, each) => sum + Math.round(each.attributed_revenue * 100), 0) + Math.round(Number(body['baseline_revenue']) * 100);
+    expect(cents).toBe(Math.round(Number(body['revenue']) * 100));
+    expect(Object.keys(body['model_breakdown'] as object).toSorted()).toEqual(['dominance', 'markov', 'prav', 'rwa', 'shapley']);
+    expect(Object.keys(body['comparison'] as object).toSorted()).toEqual(['first_click', 'last_click', 'linear', 'position_based', 'time_decay']);
+    expect(Number(body['platform_fee_cents'])).toBe(Math.max(10, Math.floor((Number(body['delta_r_cents']) * 5 + 50) / 100)));
+  });
+
+  test('a second run gives the same figures, bit by bit', async () => {
+    const digests = [];
+    for (let run = 0; run < 2; run += 1) {
+      const { body } = await caller.post('/attribution/analyze', { data_source_id: source, date_range: DATE_RANGE });
+      digests.push(String(body['diagnostics']!['run_digest']));
+    }
+    expect(digests[0]).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(digests[1]).toBe(digests[0]);
+  });
+
+  test('a graphql-ws client watches every stage and gets the result with fields of all three subgraphs', async () => {
+    const { data, errors } = await caller.graphql(`mutation($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id status } } }`, {
+      input: { dataSourceId: source, dateRange: DATE_RANGE, model: 'MARKOV', modelOptions: { markovOrder: 2 } },
+    });
+    expect(errors).toBeUndefined();
+    const id = String(data!['runAttribution']!['attribution']!['id']);
+    const query = `subscription($id: ID!) { attributionProgress(id: $id) { sequence kind stage model channelImpact { channel share }
+      result { id status platformFeeCents agent { name tier } dataSource { name detail { records { touchpoints conversions } } } } } }`;
+    const events: Json[] = [];
+    for await (const result of socket.iterate<{ attributionProgress: Json }>({ query, variables: { id } })) {
+      expect(result.errors).toBeUndefined();
+      events.push(result.data!.attributionProgress);
+    }
+    expect(events.map((event) => Number(event['sequence']))).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter((event) => String(event['kind']) === 'CHANNEL_RESULT').map((event) => String(event['model'])).toSorted()).toEqual(['DOMINANCE', 'MARKOV', 'PRAV', 'RWA', 'SHAPLEY']);
+    const last = events.at(-1)!;
+    expect(last).toMatchObject({ kind: 'RESULT', result: { id, status: 'COMPLETED', agent: { name: 'test-agent', tier: 'DISCOVERY' }, dataSource: { name: 'events.csv' } } });
+    expect(Number(last['result']!['platformFeeCents'])).toBeGreaterThanOrEqual(10);
+    expect(Number(last['result']!['dataSource']!['detail']!['records']!['touchpoints'])).toBe(TOUCHES);
+  });
+
+  test('a stream goes on where it was left, and ends for good after the result', async () => {
+    const stream = await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'shapley' }), { 'content-type': 'application/json' });
+    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    const text = await stream.text();
+    expect(text.startsWith('retry: 3000\n')).toBe(true);
+    const events = sseEvents(text);
+    const last = events.at(-1)!;
+    expect(last.event).toBe('result');
+    const { id } = JSON.parse(last.data) as { id: string };
+
+    const resumed = sseEvents(await (await caller.open('GET', `/attribution/${id}/stream`, undefined, { 'last-event-id': events[2]!.id! })).text());
+    expect(resumed.map((event) => event.id)).toEqual(events.slice(3).map((event) => event.id));
+    const done = await caller.open('GET', `/attribution/${id}/stream?last_event_id=${last.id}`);
+    expect(done.status).toBe(204);
+  });
+
+  test('a caller who does not wait is told where to look', async () => {
+    const { status, headers, body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE }, { prefer: 'respond-async' });
+    expect(status).toBe(200);
+    expect(headers.get('location')).toContain(String(body['id']));
+    expect(headers.get('preference-applied')).toBe('respond-async');
+    expect(['pending', 'processing']).toContain(String(body['status']));
+  });
+
+  test('a stream of rows is stored with its rejects, and sending it again changes nothing', async () => {
+    const rows = ['user_id,timestamp,channel,campaign', 'a,2026-01-01T10:00:00Z,email,x', 'b,not a time,email,x', 'c,2026-01-02T10:00:00Z,,x', 'd,2026-01-03T10:00:00Z,"meta, ads",y'].join('\n');
+    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const id = String(connected['data_source_id']);
+    for (let time = 0; time < 2; time += 1) {
+      const { status, body } = await caller.send('POST', `/data-sources/${id}/records`, rows, { 'content-type': 'text/csv' });
+      expect(status).toBe(202);
+      expect(body).toMatchObject({ kind: 'touchpoints', accepted: 2, rejected: 2 });
+      expect(body['errors']).toMatchObject([
+        { line: 3, column: 'timestamp', code: 'unparseable_timestamp' },
+        { line: 4, column: 'channel', code: 'missing_value' },
+      ]);
+    }
+    const { body: detail } = await caller.get(`/data-sources/${id}/status`);
+    expect(detail['records']).toMatchObject({ touchpoints: 2, conversions: 0 });
+    const { body: rejects } = await caller.get(`/data-sources/${id}/rejects`);
+    expect((rejects['rejects'] as unknown as unknown[]).length).toBe(4);
+  });
+
+  test('aggregated paths are analysed without users, and say what that costs', async () => {
+    const content = 'path,total_conversions,total_conversion_value,total_null\nsearch > email,3,180,5\nsearch,4,200,16\ndisplay,1,30,29\ndirect > search,2,90,1\n';
+    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
+    const id = String(connected['data_source_id']);
+    const request = { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] };
+    const { body } = await caller.post('/attribution', request);
+    expect(body).toMatchObject({ status: 'completed', methodology: 'markov+shapley+dominance+rwa/prior-weights', revenue: 500, conversions: 10 });
+    expect((body['diagnostics']!['warnings'] as unknown as string[]).length).toBeGreaterThan(0);
+    const refused = await caller.post('/attribution', { ...request, model: 'prav' });
+    expect(refused.status).toBe(422);
+    expect(refused.body['error']).toMatchObject({ type: 'validation_error', code: 'insufficient_data', param: '/model' });
+  });
+
+  test('what cannot be analysed is refused in words that help', async () => {
+    const empty = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const ask = (changes: object) => caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes });
+    const refusals = [
+      [await ask({ data_source_id: String(empty.body['data_source_id']) }), 409, 'data_source_unavailable', 'never_synced'],
+      [await ask({ data_source_id: 'ds_0000000000000000000000' }), 404, 'resource_not_found', undefined],
+      [await ask({ date_range: ['2025-04-05', '2025-01-06'] }), 422, 'validation_error', 'invalid_range'],
+      [await ask({ channels: ['television'] }), 422, 'validation_error', 'unknown_channel'],
+      [await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'foo,bar\n1,2\n' } }), 422, 'validation_error', 'unrecognised_columns'],
+      [await caller.post('/data-sources/connect', { type: 'shopify', credentials: {} }), 422, 'validation_error', 'unsupported_type'],
+    ] as const;
+    for (const [answer, status, type, code] of refusals) {
+      expect(answer.status).toBe(status);
+      expect(answer.body['error']).toMatchObject({ type, ...(code === undefined ? {} : { code }) });
+    }
+    const quiet = await ask({ date_range: ['2026-06-01', '2026-06-30'] });
+    expect(quiet.body).toMatchObject({ status: 'failed', failure: { code: 'insufficient_data' } });
+  });
+
+  test('a deleted source is gone for every call', async () => {
+    const { body } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const id = String(body['data_source_id']);
+    expect((await caller.delete(`/data-sources/${id}`)).status).toBe(204);
+    expect((await caller.get(`/data-sources/${id}/status`)).status).toBe(404);
+    expect((await caller.delete(`/data-sources/${id}`)).status).toBe(404);
+    const { body: list } = await caller.get('/data-sources');
+    expect((list['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id)).not.toContain(id);
+  });
+
+  test('a nonce works once', async () => {
+    const nonce = randomUUID();
+    const send = () => caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }, { 'x-nonce': nonce });
+    expect((await send()).status).toBe(201);
+    expect((await send()).body['error']).toMatchObject({ type: 'duplicate_nonce' });
+  });
+});
