@@ -36,6 +36,8 @@ function unrunnable(thrown: unknown): ProblemError | undefined {
   const { code, http } = thrown.extensions as { code?: unknown; http?: { status?: number } };
   if (code === 'BAD_USER_INPUT') return new ProblemError('validation_error', thrown.message, { status: 400, code: 'invalid_value' });
   const reason = typeof code === 'string' ? UNRUNNABLE[code] : undefined;
+  // A rule of graphql-js that throws instead of reporting: a condition on the root field of a subscription.
+  if (code === undefined && thrown.path === undefined && thrown.originalError === undefined && thrown.nodes !== undefined) return invalidDocument(thrown);
   return reason === undefined ? undefined : new ProblemError(TYPE_OF_STATUS[http?.status ?? 0] ?? 'invalid_request', thrown.message, { code: reason });
 }
 

@@ -9,6 +9,8 @@ export interface PublicRequest {
   readonly nonce: string | undefined;
   /** Set when the operation was refused before it ran (GraphQL over HTTP, "request error"). */
   refused: boolean;
+  /** What Apollo Server stumbled over; it would answer "Internal server error" and forget the cause. */
+  failure?: unknown;
 }
 
 /**

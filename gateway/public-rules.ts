@@ -9,11 +9,16 @@ import { publicRequests } from './public-request.ts';
 /** What a public operation must satisfy once it is parsed and validated: its limits, then the nonce of a mutation. */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
+    unexpectedErrorProcessingRequest: async ({ error }) => {
+      const publicRequest = publicRequests.getStore();
+      if (publicRequest !== undefined) publicRequest.failure = error;
+    },
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, request }) => {
         const publicRequest = publicRequests.getStore();
-        if (publicRequest === undefined || operation === undefined || operation === null) return;
+        if (publicRequest === undefined) return;
         try {
+          if (operation === undefined) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
           if (operation.operation === 'subscription') {
             throw new ProblemError('invalid_request', 'Subscriptions go over WebSocket (graphql-transport-ws) at this address.', { code: 'websocket_required' });
           }

@@ -202,8 +202,8 @@ function described(name: string, value: unknown): string {
 function shown(variable: string, value: string | undefined): string {
   if (value === undefined) return '';
   if (SECRET_VARIABLES.has(variable)) return '(hidden)';
-  // A URL that does not parse may still carry a password somewhere.
-  return URL_VARIABLES.has(variable) && !URL.canParse(value) ? '(hidden, not a URL)' : withoutPassword(value);
+  // What is no proper URL may still carry a password somewhere.
+  return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '') ? '(hidden, not a URL)' : withoutPassword(value);
 }
 
 function withoutPassword(value: string): string {
@@ -211,6 +211,6 @@ function withoutPassword(value: string): string {
   const address = new URL(value);
   if (address.password === '' && !/[?&](password|sslpassword|sslkey)=/i.test(address.search)) return value;
   if (address.password !== '') address.password = '***';
-  for (const key of [...address.searchParams.keys()]) if (/password|sslkey/i.test(key)) address.searchParams.set(key, '***');
+  for (const key of new Set(address.searchParams.keys())) if (/password|sslkey/i.test(key)) address.searchParams.set(key, '***');
   return address.href;
 }

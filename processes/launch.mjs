@@ -8,6 +8,7 @@ const commands = {
   test: { what: 'the tests; arguments go to Jest', development: true, run: (args) => runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]) },
   check: { what: 'types and lint', development: true, run: check },
   build: { what: 'JavaScript into dist/', development: true, run: build },
+  schema: { what: 'schema/*.graphql and schema/openapi.json, printed anew from the code', development: true, run: schema },
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
@@ -30,6 +31,11 @@ function copyAssets() {
       if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file)) cpSync(join(root, room, file), join(root, 'dist', room, file));
     }
   }
+}
+
+async function schema() {
+  const codes = [await runNode(typescript('processes/print-schema.ts')), await runNode(typescript('rest-adapter/write-openapi.ts'))];
+  return codes.find((code) => code !== 0) ?? 0;
 }
 
 async function bench([name, ...args]) {

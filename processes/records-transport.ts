@@ -22,12 +22,14 @@ const headers = z.object({
 /** The gateway's side. */
 export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): IngestRecords {
   return async (context, dataSourceId, upload) => {
-    const response = await fetch(new URL(`${PATH}${encodeURIComponent(dataSourceId)}`, subgraphUrl), {
+    // Node's fetch streams any async iterable and asks for `duplex`; its declared types know neither.
+    const request = {
       method: 'POST',
       headers: { [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution'), 'content-type': upload.mediaType, 'content-encoding': upload.contentEncoding },
-      body: upload.body,
+      body: upload.body as unknown as NonNullable<RequestInit['body']>,
       duplex: 'half',
-    }).catch((cause: unknown) => {
+    };
+    const response = await fetch(new URL(`${PATH}${encodeURIComponent(dataSourceId)}`, subgraphUrl), request).catch((cause: unknown) => {
       throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Send the file again in a moment.', { retryAfterS: 1, cause });
     });
     const body = (await response.json()) as { outcome?: IngestOutcome; message?: string; extensions?: Record<string, unknown> };

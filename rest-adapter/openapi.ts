@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
+import { headerName } from './header-name.ts';
 import type { Json, Operation } from './operation.ts';
 import { problemsOf, stepsOf } from './pipeline.ts';
 import { errorBody, problemBody } from './representations/error.ts';
@@ -75,7 +76,7 @@ function parametersOf(operation: Operation, components: Components): Json[] {
     { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
   ];
   if (stepsOf(operation.kind).some(({ name }) => name === 'consume-nonce')) {
-    parameters.push({ name: 'X-Nonce', in: 'header', required: true, description: 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' } });
+    parameters.push({ name: 'X-Nonce', in: 'header', required: true, description: 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
   }
   if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
   return parameters;
@@ -85,7 +86,7 @@ function fields(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'head
   const object = schema === undefined ? {} : components.schemaOf(schema);
   const required = (object['required'] ?? []) as readonly string[];
   return Object.entries((object['properties'] ?? {}) as Record<string, Json>).map(([name, { description, ...property }]) => ({
-    name,
+    name: place === 'header' ? headerName(name) : name,
     in: place,
     required: place === 'path' || required.includes(name),
     ...(description === undefined ? {} : { description }),

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import pg from 'pg';
+import { Client } from 'pg';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { migrate, type MigrationOwner } from '../platform/postgres/migrate.ts';
 
@@ -55,7 +55,7 @@ export async function createTestClickHouse(): Promise<TestClickHouse> {
   return { url, database, drop: () => clickhouseCommand(url, `drop database if exists ${database}`) };
 }
 
-async function ensureTemplate(client: pg.Client, ownerUrl: string, owners: readonly MigrationOwner[]): Promise<string> {
+async function ensureTemplate(client: Client, ownerUrl: string, owners: readonly MigrationOwner[]): Promise<string> {
   const digest = createHash('sha256').update(JSON.stringify(owners.map((owner) => [owner.schema, owner.migrations]))).digest('hex');
   const template = `template_${digest.slice(0, 16)}`;
   // One worker makes it; the others wait here, and CREATE DATABASE needs a template without connections.
@@ -71,8 +71,8 @@ async function ensureTemplate(client: pg.Client, ownerUrl: string, owners: reado
   return template;
 }
 
-async function asOwner<T>(ownerUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: ownerUrl });
+async function asOwner<T>(ownerUrl: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: ownerUrl });
   await client.connect();
   try {
     return await work(client);

@@ -18,6 +18,7 @@ import { writeConversions, writeTouchpoints } from './touchpoint-file.ts';
 const touchpoints = Number(process.argv[2] ?? 10_000_000);
 const folder = await mkdtemp(join(tmpdir(), 'liftgraph-bench-'));
 const logger = createLogger({ level: 'warn', format: 'pretty' });
+const TICKS_PER_SECOND = 100;
 const key = { accountId: 'bench', dataSourceId: 'bench' };
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const print = (label: string, value: string): void => void process.stdout.write(`${label.padEnd(34)}${value}\n`);
@@ -27,21 +28,36 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - startedMs];
 }
 
+/** Processor seconds of this process and of the engine, so that a busy machine doesn't blur the comparison. Linux only. */
+function processorSeconds(): { node: number; engine: number } {
+  const { user, system } = process.cpuUsage();
+  const [utime, stime] = readFileSync(`/proc/${enginePid}/stat`, 'latin1').split(') ')[1]!.split(' ').slice(11, 13).map(Number) as [number, number];
+  return { node: (user + system) / 1e6, engine: (utime + stime) / TICKS_PER_SECOND };
+}
+
+async function measured<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number; processor: string; processorS: number }> {
+  const before = processorSeconds();
+  const [result, tookMs] = await timed(work);
+  const after = processorSeconds();
+  const [node, engine] = [after.node - before.node, after.engine - before.engine];
+  return { result, tookMs, processor: `processor: Node ${node.toFixed(1)} s, engine ${engine.toFixed(1)} s`, processorS: node + engine };
+}
+
 /** Peak resident memory in MB; the engine's process id stands in its folder. Linux only. */
 function peakMb(pid: string): number {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 }
 
-async function bareLoad(clickhouse: ClickHouse, file: string): Promise<number> {
+async function bareLoad(clickhouse: ClickHouse, file: string): ReturnType<typeof measured<void>> {
   await clickhouse.command(`CREATE TABLE bare (account_id LowCardinality(String) DEFAULT 'a', data_source_id LowCardinality(String) DEFAULT 'd', user_id String,
     timestamp DateTime64(3, 'UTC'), event_id String, channel LowCardinality(String), campaign LowCardinality(String), source LowCardinality(String),
     medium LowCardinality(String), cost Decimal(18, 6), event_type LowCardinality(String), version UInt64)
     ENGINE = ReplacingMergeTree(version) PARTITION BY (account_id, data_source_id) ORDER BY (user_id, timestamp, channel, campaign)`);
   const insert = 'INSERT INTO bare (user_id, timestamp, channel, campaign, cost) FORMAT CSVWithNames';
   const settings = { date_time_input_format: 'best_effort', optimize_on_insert: 0 };
-  const [, tookMs] = await timed(() => clickhouse.insert(insert, createReadStream(file, { highWaterMark: 1 << 20 }), { settings, timeoutMs: 600_000 }));
+  const load = await measured(() => clickhouse.insert(insert, createReadStream(file, { highWaterMark: 1 << 20 }), { settings, timeoutMs: 600_000 }));
   await clickhouse.command('DROP TABLE bare SYNC');
-  return tookMs;
+  return load;
 }
 
 const engine = await startEmbeddedClickHouse({ dataDir: folder, logger });
@@ -57,7 +73,8 @@ try {
   const ingest = (file: string) => ingestRecords({
     clickhouse, source: key, uploadId: file, body: createReadStream(file, { highWaterMark: 1 << 20 }), mediaType: 'text/csv', now: new Date(),
   });
-  const [report, oursMs] = await timed(() => ingest(touchFile));
+  const ours = await measured(() => ingest(touchFile));
+  const report = ours.result;
   if (report.touchpoints !== touchpoints) throw new Error(`${report.touchpoints} of ${touchpoints} were stored`);
   print('peak after ingest', `Node ${peakMb('self')} MB, engine ${peakMb(enginePid)} MB`);
   await ingest(conversionFile);
@@ -76,9 +93,10 @@ try {
   }
   print('peak after journeys', `Node ${peakMb('self')} MB, engine ${peakMb(enginePid)} MB`);
 
-  const bareMs = await bareLoad(clickhouse, touchFile);
-  print('bare load (INSERT FORMAT CSV)', seconds(bareMs));
-  print('ours (validated, counted)', `${seconds(oursMs)}, ${(oursMs / bareMs).toFixed(2)} × bare, ${Math.round(touchpoints / oursMs)} k rows/s`);
+  const bare = await bareLoad(clickhouse, touchFile);
+  print('bare load (INSERT FORMAT CSV)', `${seconds(bare.tookMs)}, ${bare.processor}`);
+  print('ours (validated, counted)', `${seconds(ours.tookMs)}, ${ours.processor}, ${Math.round(touchpoints / ours.tookMs)} k rows/s`);
+  print('ours / bare', `${(ours.tookMs / bare.tookMs).toFixed(2)} by the clock, ${(ours.processorS / bare.processorS).toFixed(2)} by processor time`);
 } finally {
   await clickhouse.close();
   await engine.stop();

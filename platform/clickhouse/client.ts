@@ -75,7 +75,10 @@ class HttpClickHouse implements ClickHouse {
     try {
       const { stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...callOf(options) });
       // The embedded engine sends each block as an Arrow stream of its own; a server sends one for all.
-      for await (const reader of RecordBatchReader.readAll(stream)) yield* reader;
+      for await (const reader of RecordBatchReader.readAll(stream)) {
+        // A block without rows has list columns without children, which no reader of columns expects.
+        for await (const batch of reader) if (batch.numRows > 0) yield batch;
+      }
     } catch (error) {
       throw outageAsProblem(error);
     }

@@ -1,4 +1,4 @@
-import { parse, specifiedRules, validate, type DocumentNode, type GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
 
 /** Sources beyond this length are parsed each time, so that a full cache stays small. */
 const LONGEST_KEPT = 20_000;
@@ -28,7 +28,7 @@ export class Documents {
       return { document: kept };
     }
     const document = parse(source, { maxTokens: this.#maxTokens });
-    const errors = validate(this.#schema, document, specifiedRules);
+    const errors = validationErrors(this.#schema, document);
     if (errors.length > 0) return { errors };
     if (source.length <= LONGEST_KEPT) this.#keep(source, document);
     return { document };
@@ -37,5 +37,15 @@ export class Documents {
   #keep(source: string, document: DocumentNode): void {
     this.#kept.set(source, document);
     if (this.#kept.size > this.#capacity) this.#kept.delete(this.#kept.keys().next().value!);
+  }
+}
+
+/** One rule throws instead of reporting: a condition on the root field of a subscription needs a variable's value. */
+function validationErrors(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+  try {
+    return validate(schema, document, specifiedRules);
+  } catch (error) {
+    if (error instanceof GraphQLError) return [error];
+    throw error;
   }
 }

@@ -56,7 +56,8 @@ export function principalTokens(secret: string, clock: () => Date): PrincipalTok
           issuer: ISSUER,
           audience: subgraph,
           algorithms: ['HS256'],
-          requiredClaims: ['exp', 'iat'],
+          requiredClaims: ['exp'],
+          maxTokenAge: LIFETIME_S,
           clockTolerance: CLOCK_TOLERANCE_S,
           currentDate: clock(),
         });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM, createPostgreSqlTypeParsers, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
-import pg from 'pg';
+import { Pool, TypeOverrides, types as pgTypes } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
@@ -51,7 +51,7 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 const MAX_RETRIES = 3;
 const RETRY_BASE_MS = 8;
 /** Missing from the names that pg knows. */
-const TEXT_ARRAY_OID = 1009 as Parameters<typeof pg.types.getTypeParser>[0];
+const TEXT_ARRAY_OID = 1009 as Parameters<typeof pgTypes.getTypeParser>[0];
 
 /**
  * Opens a pool and MikroORM on it.
@@ -80,12 +80,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-function createPool(options: DatabaseOptions, timeoutMs: number): pg.Pool {
-  const types = new pg.TypeOverrides();
+function createPool(options: DatabaseOptions, timeoutMs: number): Pool {
+  const types = new TypeOverrides();
   // MikroORM maps dates itself, from text. Arrays of dates have the syntax of text arrays.
-  const parseArray = pg.types.getTypeParser(TEXT_ARRAY_OID, 'text') as (text: string) => string[];
+  const parseArray = pgTypes.getTypeParser(TEXT_ARRAY_OID, 'text') as (text: string) => string[];
   for (const [oid, parser] of Object.entries(createPostgreSqlTypeParsers(parseArray))) types.setTypeParser(Number(oid), 'text', parser);
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.poolMax,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync,
 import { createServer, type AddressInfo } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 import { z } from 'zod';
 import type { Logger } from '../telemetry/logs.ts';
 import { APPLICATION_ROLE, type DatabaseUrls } from './application-role.ts';
@@ -139,7 +139,7 @@ class EmbeddedServer {
   async #untilReady(server: ServerProcess): Promise<void> {
     const deadlineMs = performance.now() + READY_TIMEOUT_MS;
     for (;;) {
-      const client = new pg.Client({ connectionString: this.url('postgres', this.#record.superuserPassword, 'postgres'), connectionTimeoutMillis: 5_000 });
+      const client = new Client({ connectionString: this.url('postgres', this.#record.superuserPassword, 'postgres'), connectionTimeoutMillis: 5_000 });
       // The server may end while we ask; the query rejects then, and this event adds nothing.
       client.on('error', () => undefined);
       try {
@@ -186,12 +186,20 @@ function makeRecord(dataDir: string, account: ServerAccount | undefined): Record
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const folder = reachableFolder(account, dataDir, randomUUID());
   const inside = !relative(dataDir, folder).startsWith('..');
-  const password = () => randomBytes(24).toString('base64url');
-  const record = { folder: inside ? relative(dataDir, folder) : folder, superuserPassword: password(), ownerPassword: password(), applicationPassword: password() };
+  const record = {
+    folder: inside ? relative(dataDir, folder) : folder,
+    superuserPassword: newPassword(),
+    ownerPassword: newPassword(),
+    applicationPassword: newPassword(),
+  };
   const path = join(dataDir, 'postgres.json');
   writeFileSync(`${path}.new`, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
   return record;
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 async function initialise(account: ServerAccount | undefined, binaries: EmbeddedBinaries, cluster: string, password: string): Promise<void> {
@@ -214,15 +222,18 @@ async function initialise(account: ServerAccount | undefined, binaries: Embedded
 }
 
 /** As superuser, once; the database comes last and so proves the rest. */
-async function createRolesAndDatabase(client: pg.Client, record: Record): Promise<void> {
+async function createRolesAndDatabase(client: Client, record: Record): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
   if (rowCount === 1) return;
-  const role = (name: string, rights: string, password: string) => `
+  await client.query(loginSql(OWNER_ROLE, 'createdb', record.ownerPassword));
+  await client.query(loginSql(APPLICATION_ROLE, 'nocreatedb', record.applicationPassword));
+  await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);
+}
+
+function loginSql(name: string, rights: string, password: string): string {
+  return `
     do $$ begin create role ${name}; exception when duplicate_object then null; end $$;
     alter role ${name} login nosuperuser nobypassrls nocreaterole ${rights} password '${password}'`;
-  await client.query(role(OWNER_ROLE, 'createdb', record.ownerPassword));
-  await client.query(role(APPLICATION_ROLE, 'nocreatedb', record.applicationPassword));
-  await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);
 }
 
 function isStarting(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import { Client } from 'pg';
 import { APPLICATION_ROLE } from './application-role.ts';
 
 /** One step forward, applied in a transaction of its own, once. What was applied anywhere must never change. */
@@ -39,7 +39,7 @@ const SCHEMA_NAME = /^[a-z][a-z_]{1,40}$/;
  * @throws MigrationError when a step fails (it leaves no trace) or an applied step was changed since
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: options.ownerUrl, application_name: 'liftgraph-migrate', keepAlive: true });
+  const client = new Client({ connectionString: options.ownerUrl, application_name: 'liftgraph-migrate', keepAlive: true });
   // A connection lost between two statements is reported by the next one.
   client.on('error', () => undefined);
   await client.connect();
@@ -55,7 +55,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
-async function ensureApplicationRole(client: pg.Client): Promise<void> {
+async function ensureApplicationRole(client: Client): Promise<void> {
   // Roles belong to the server: a migration of another database may create the same one at this moment. Who creates it
   // may become it, for servers with a single login; where an administrator made it, its logins are theirs to grant.
   await client.query(`
@@ -68,7 +68,7 @@ async function ensureApplicationRole(client: pg.Client): Promise<void> {
     end $$`);
 }
 
-async function migrateOwner(client: pg.Client, owner: MigrationOwner, ownerUrl: string): Promise<string[]> {
+async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: string): Promise<string[]> {
   const { schema } = owner;
   if (!SCHEMA_NAME.test(schema)) throw new MigrationError(`"${schema}" is no name for a schema: lower-case letters and underscores only`);
   await client.query(`
@@ -97,7 +97,7 @@ async function migrateOwner(client: pg.Client, owner: MigrationOwner, ownerUrl: 
   return applied;
 }
 
-async function applyOne(client: pg.Client, schema: string, migration: Migration, digest: string, label: string): Promise<void> {
+async function applyOne(client: Client, schema: string, migration: Migration, digest: string, label: string): Promise<void> {
   await client.query('begin');
   try {
     for (const statement of migration.up) await client.query(statement);

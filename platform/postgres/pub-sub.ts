@@ -1,4 +1,5 @@
-import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type QueryConfig } from 'pg';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import type { Database, SqlEntityManager } from './database.ts';
@@ -26,6 +27,8 @@ export interface PubSubOptions {
   readonly url: string;
   readonly database: Database;
   readonly logger: Logger;
+  /** How often the connection is probed; 10,000 ms. */
+  readonly heartbeatMs?: number;
 }
 
 /** Messages too large for NOTIFY wait here for their readers, ten minutes. */
@@ -58,6 +61,7 @@ export const pubSubOwner: MigrationOwner = {
 const SEND_SQL = 'select pub_sub.send(?, ?::jsonb)';
 const SEND_NOW = { text: 'select pub_sub.send($1, $2::jsonb)', query_timeout: 2_000 };
 const HEARTBEAT_MS = 10_000;
+const GOODBYE_MS = 500;
 const HEARTBEAT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_LAST_MS = 2_000;
@@ -86,7 +90,7 @@ export async function createPubSub(options: PubSubOptions): Promise<PubSub> {
 class PostgresPubSub implements PubSub {
   readonly #options: PubSubOptions;
   readonly #subscriptions = new Map<string, Set<Subscription<unknown>>>();
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #reconnect: NodeJS.Timeout | undefined;
   #closed = false;
@@ -131,12 +135,13 @@ class PostgresPubSub implements PubSub {
     for (const subscription of this.#allSubscriptions()) void subscription.return();
     const client = this.#client;
     this.#client = undefined;
-    await client?.end();
+    // On a dead network the goodbye is never answered.
+    await Promise.race([client?.end(), sleep(GOODBYE_MS, undefined, { ref: false })]);
     await this.#delivery;
   }
 
   async connect(): Promise<void> {
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: this.#options.url,
       application_name: 'liftgraph-pub-sub',
       connectionTimeoutMillis: HEARTBEAT_TIMEOUT_MS,
@@ -149,22 +154,22 @@ class PostgresPubSub implements PubSub {
     client.on('notification', (notification) => this.#receive(notification.payload ?? ''));
     try {
       await client.connect();
-      await client.query({ text: 'listen liftgraph', query_timeout: HEARTBEAT_TIMEOUT_MS } as pg.QueryConfig);
+      await client.query({ text: 'listen liftgraph', query_timeout: HEARTBEAT_TIMEOUT_MS } as QueryConfig);
     } catch (error) {
       void client.end();
       throw error;
     }
     if (this.#closed) return void client.end();
     this.#client = client;
-    this.#heartbeat = setInterval(() => this.#beat(client), HEARTBEAT_MS);
+    this.#heartbeat = setInterval(() => this.#beat(client), this.#options.heartbeatMs ?? HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
 
-  #beat(client: pg.Client): void {
-    client.query({ text: 'select 1', query_timeout: HEARTBEAT_TIMEOUT_MS } as pg.QueryConfig).catch((error: Error) => this.#lost(client, error));
+  #beat(client: Client): void {
+    client.query({ text: 'select 1', query_timeout: HEARTBEAT_TIMEOUT_MS } as QueryConfig).catch((error: Error) => this.#lost(client, error));
   }
 
-  #lost(client: pg.Client, error?: Error): void {
+  #lost(client: Client, error?: Error): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     clearInterval(this.#heartbeat);
@@ -196,14 +201,15 @@ class PostgresPubSub implements PubSub {
       for (const subscription of ofTopic) subscription.push(message.payload);
       return;
     }
-    const recipients = [...ofTopic];
+    this.#delivery = this.#deliverAfter(this.#delivery, message, [...ofTopic]);
+  }
+
+  async #deliverAfter(previous: Promise<void>, message: Message, recipients: readonly Subscription<unknown>[]): Promise<void> {
     this.#undelivered += 1;
-    this.#delivery = this.#delivery
-      .then(async () => (message.large === undefined ? message.payload : this.#fetchLarge(message.large)))
-      .then((payload) => {
-        this.#undelivered -= 1;
-        for (const subscription of recipients) subscription.push(payload);
-      });
+    await previous;
+    const payload = message.large === undefined ? message.payload : await this.#fetchLarge(message.large);
+    this.#undelivered -= 1;
+    for (const subscription of recipients) subscription.push(payload);
   }
 
   /** RESYNC when the message cannot be had any more: whoever needs it reads the state instead. */

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 
 const TABLE_NAME = /^[a-z_]+\.[a-z_0-9]+$/;
 
@@ -44,7 +44,7 @@ const UNPROTECTED_SQL = `
 
 /** The tables of a migrated database that one tenant could read of another; has to be empty. */
 export async function findUnprotectedTables(ownerUrl: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: ownerUrl, application_name: 'liftgraph-audit' });
+  const client = new Client({ connectionString: ownerUrl, application_name: 'liftgraph-audit' });
   await client.connect();
   try {
     const { rows } = await client.query<{ name: string }>(UNPROTECTED_SQL);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
 import type { Step } from '../call.ts';
+import { headerName } from '../header-name.ts';
 import type { Json } from '../operation.ts';
 
 /** Checks path, query, headers and body against the row's schemas and lists everything that does not fit. */
@@ -9,7 +10,7 @@ export const validateRequest: Step = {
   problems: ['validation_error', 'invalid_request'],
   async run(call, next) {
     const { operation, http, route } = call;
-    const headers = parse(operation.headerSchema, http.headers, (path) => `header:${headerName(path)}`);
+    const headers = parse(operation.headerSchema, http.headers, (path) => `header:${headerName(String(path[0]))}`);
     // A header that cannot be read is a malformed request, not one that fails a schema.
     if (headers.errors.length > 0) throw problem('invalid_request', headers.errors);
     const path = parse(operation.pathSchema, route.operation === null ? {} : route.path, (path) => `path:${path.join('.')}`);
@@ -51,10 +52,6 @@ export function problem(type: 'validation_error' | 'invalid_request', errors: re
   const first = errors[0]!;
   const subject = first.param.replace(/^[a-z]+:/, '').replace(/^\//, '').replaceAll('/', '.') || 'body';
   return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors });
-}
-
-function headerName(path: readonly PropertyKey[]): string {
-  return String(path[0]).replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /** A parameter that is repeated becomes an array, which only list parameters accept. */

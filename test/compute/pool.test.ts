@@ -3,6 +3,7 @@ import type { PathTable } from '../../compute/journey-tables.ts';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { createComputePool } from '../../compute/pool.ts';
 import type { ComputePool } from '../../compute/pool.ts';
+import { runTask } from '../../compute/tasks.ts';
 import { eventTable, pathTable, readEventRows, readPathRows, wholeRange } from './reference-data.ts';
 import { figures } from './run-in-thread.ts';
 
@@ -71,6 +72,17 @@ describe('the compute pool', () => {
     expect(before.length).toBeGreaterThan(1);
     expect(before).toEqual(before.toSorted((a, b) => a - b));
     expect(seen).toEqual(before);
+  });
+
+  test('progress is complete even where the result is already there when this thread looks', async () => {
+    const seen: number[] = [];
+    const running = pool.run('markov', { paths, order: 3 }, { onProgress: (fraction) => seen.push(fraction) });
+    // The thread works and answers while this one is blocked.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    expect((await running).ok).toBe(true);
+    const inThread: number[] = [];
+    runTask('markov', { paths, order: 3 }, (fraction) => inThread.push(fraction));
+    expect(seen.at(-1)).toBe(inThread.at(-1));
   });
 
   test('a running task can be cancelled, and the pool keeps working', async () => {

@@ -23,14 +23,20 @@ const api: GraphQLSchema = Supergraph.build(readFileSync(new URL('../../schema/s
   .toGraphQLJSSchema();
 
 /** Root fields that take an id, and where in their arguments it stands. */
-function fieldsWithIds(): { operation: 'query' | 'mutation' | 'subscription'; field: GraphQLField<unknown, unknown>; member: string | null }[] {
+interface FieldWithId {
+  readonly operation: 'query' | 'mutation' | 'subscription';
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly member: string | null;
+}
+
+function fieldsWithIds(): FieldWithId[] {
   const roots = [
     ['query', api.getQueryType()],
     ['mutation', api.getMutationType()],
     ['subscription', api.getSubscriptionType()],
   ] as const;
   return roots.flatMap(([operation, type]) =>
-    Object.values(type?.getFields() ?? {}).flatMap((field) => {
+    Object.values(type?.getFields() ?? {}).flatMap((field): FieldWithId[] => {
       if (field.args.some((argument) => argument.name === 'id')) return [{ operation, field, member: null }];
       const input = field.args.find((argument) => argument.name === 'input')?.type;
       const inputType = input instanceof GraphQLNonNull ? input.ofType : input;
@@ -41,7 +47,7 @@ function fieldsWithIds(): { operation: 'query' | 'mutation' | 'subscription'; fi
   );
 }
 
-function documentOf({ operation, field, member }: ReturnType<typeof fieldsWithIds>[number], id: string): string {
+function documentOf({ operation, field, member }: FieldWithId, id: string): string {
   const filler: Record<string, string> = { runAttribution: ', dateRange: ["2026-01-01", "2026-01-31"]', addRecords: ', records: [{ user_id: "x" }]' };
   const argument = member === null ? `id: "${id}"` : `input: { ${member}: "${id}"${filler[field.name] ?? ''} }`;
   return `${operation} { ${field.name}(${argument}) { __typename } }`;

@@ -21,6 +21,7 @@ describe('GraphQL over HTTP', () => {
       ['names no operation', { query: 'query A { caller } query B { caller }' }, 'INVALID_REQUEST'],
       ['names an unknown operation', { query: 'query A { caller }', operationName: 'C' }, 'INVALID_REQUEST'],
       ['is a subscription', { query: 'subscription { bookSold(shop: "x") { sequence } }' }, 'INVALID_REQUEST'],
+      ['is a subscription under a condition', { query: 'subscription ($on: Boolean!) { bookSold(shop: "x") @include(if: $on) { sequence } }', variables: { on: true } }, 'INVALID_REQUEST'],
       ['is a mutation without nonce', { query: 'mutation { addBook(input: {title: "x", priceCents: 1}) { book { id } } }' }, 'MISSING_NONCE'],
     ];
     test.each(documents)('that %s: 400, but 200 for clients of plain JSON', async (_what, body, code) => {

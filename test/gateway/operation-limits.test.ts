@@ -77,13 +77,13 @@ describe('operations of strangers beyond the limits', () => {
   afterAll(() => toy.close());
 
   const bookFields = (count: number, field: (index: number) => string) => Array.from({ length: count }, (_, index) => field(index)).join(' ');
-  const bombs: readonly (readonly [string, string, string, Record<string, unknown>?])[] = [
-    ['too long', 'syntax', `{ book(id: "b1") { ${'title '.repeat(3000)} } }`],
-    ['too wide at the root', 'too_many_root_fields', `{ ${bookFields(11, (index) => `f${index}: caller`)} }`],
-    ['full of aliases', 'too_many_aliases', `{ book(id: "b1") { ${bookFields(16, (index) => `f${index}: title`)} } }`],
-    ['too costly', 'too_costly', '{ books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } pageOf2: books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } }'],
+  const bombs: readonly (readonly [string, string, string, Record<string, unknown>])[] = [
+    ['too long', 'syntax', `{ book(id: "b1") { ${'title '.repeat(3000)} } }`, {}],
+    ['too wide at the root', 'too_many_root_fields', `{ ${bookFields(11, (index) => `f${index}: caller`)} }`, {}],
+    ['full of aliases', 'too_many_aliases', `{ book(id: "b1") { ${bookFields(16, (index) => `f${index}: title`)} } }`, {}],
+    ['too costly', 'too_costly', '{ books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } pageOf2: books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } }', {}],
     ['too costly by a variable', 'too_costly', 'query ($first: Int!) { books(first: $first) { edges { node { id } } } }', { first: 1000 }],
-    ['doubling its fragments', 'too_many_selections', `{ ...F0 } ${bookFields(30, (index) => `fragment F${index} on Query { __typename ...F${index + 1} ...F${index + 1} }`)} fragment F30 on Query { caller }`],
+    ['doubling its fragments', 'too_many_selections', `{ ...F0 } ${bookFields(30, (index) => `fragment F${index} on Query { __typename ...F${index + 1} ...F${index + 1} }`)} fragment F30 on Query { caller }`, {}],
   ];
 
   test.each(bombs)('%s are refused over HTTP', async (_what, reason, query, variables) => {
@@ -96,7 +96,7 @@ describe('operations of strangers beyond the limits', () => {
     const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0, lazyCloseTimeout: 1_000 });
     const run = (payload: { query: string; variables?: Record<string, unknown> }) =>
       client.iterate<unknown>(payload).next().then(({ value }) => (value as { errors?: PublicError[] }).errors, (refused: PublicError[]) => refused);
-    expect(await run({ query, variables: variables ?? {} })).toMatchObject([{ extensions: { code: 'INVALID_REQUEST', http_status: 400 } }]);
+    expect(await run({ query, variables })).toMatchObject([{ extensions: { code: 'INVALID_REQUEST', http_status: 400 } }]);
     expect(await run({ query: '{ book(id: "b1") { id } }' })).toBeUndefined();
     await client.dispose();
   });

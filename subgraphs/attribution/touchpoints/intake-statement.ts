@@ -1,5 +1,5 @@
 import type { RecordLayout } from './record-kind.ts';
-import { intakeShape } from './record-columns.ts';
+import { intakeShape, type IntakeOptions } from './record-columns.ts';
 
 /** How the bytes of an upload are laid out. */
 export type RecordEncoding =
@@ -36,12 +36,12 @@ const ROW_IN_CHUNK = 'rowNumberInAllBlocks()';
  * intake of its kind with the code of its first fault. Parameters it leaves to bind: account_id, data_source_id, version,
  * upload_id, chunk, first_line, currency, latest_time.
  */
-export function intakeStatement(layout: RecordLayout, encoding: RecordEncoding): IntakeStatement {
+export function intakeStatement(layout: RecordLayout, encoding: RecordEncoding, options: IntakeOptions): IntakeStatement {
   const input = inputOf(layout, encoding);
   const { intake, columns } = intakeShape(layout.kind, (canonical) => {
     const index = layout.columns.get(canonical);
     return index === undefined ? undefined : input.cell(index);
-  });
+  }, options);
   const faults = [
     ...input.checks.map((check) => ({ ...check, name: '', cell: `''` })),
     ...columns.flatMap(({ checks }) => checks).map((check) => {

@@ -9,6 +9,8 @@ export interface RecordChunk {
   readonly numbered: boolean;
   /** Lines of records that the engine could not read; they are not in `data`. */
   readonly unreadable: readonly UnreadableRecord[];
+  /** Says that `data` is no longer needed: its memory serves a later chunk. */
+  readonly release: () => void;
 }
 
 export interface UnreadableRecord {
@@ -31,6 +33,7 @@ const QUOTE = 0x22;
  * walked, and only one with line ends inside cells, or with records no parser could read, is written anew.
  */
 export async function* recordChunks(source: AsyncIterable<Uint8Array>, options: ChunkOptions): AsyncGenerator<RecordChunk> {
+  const free: Buffer[] = [];
   let line = options.firstLine;
   let buffer = Buffer.allocUnsafe(options.chunkBytes);
   let filled = 0;
@@ -52,31 +55,30 @@ export async function* recordChunks(source: AsyncIterable<Uint8Array>, options: 
       if (filled < buffer.length) continue;
       const cut = cutChunk(buffer, line, options.delimiter, false);
       if (cut.end === 0) {
-        yield { data: new Uint8Array(0), firstLine: line, numbered: false, unreadable: [{ line, code: 'row_too_long' }] };
+        yield { data: new Uint8Array(0), firstLine: line, numbered: false, unreadable: [{ line, code: 'row_too_long' }], release: nothingToRelease };
         filled = 0;
         skipping = true;
         continue;
       }
-      yield cut.chunk;
+      // The chunk may still be on its way when the next one fills: it keeps its buffer until it is released.
+      const sent = buffer;
+      buffer = free.pop() ?? Buffer.allocUnsafe(options.chunkBytes);
+      filled = sent.copy(buffer, 0, cut.end);
       line += cut.lines;
-      // The chunk may still be on its way when the next one fills: it keeps its buffer.
-      const rest = buffer.subarray(cut.end);
-      buffer = Buffer.allocUnsafe(options.chunkBytes);
-      rest.copy(buffer);
-      filled = rest.length;
+      yield { ...cut.chunk, release: () => free.push(sent) };
     }
   }
   // What is left may hold a line too long for the scanner's patience, so it is cut until nothing remains.
   for (let rest = buffer.subarray(0, filled); rest.length > 0; ) {
     const cut = cutChunk(rest, line, options.delimiter, true);
-    yield cut.chunk;
     line += cut.lines;
+    yield { ...cut.chunk, release: nothingToRelease };
     rest = rest.subarray(cut.end);
   }
 }
 
 interface Cut {
-  readonly chunk: RecordChunk;
+  readonly chunk: Omit<RecordChunk, 'release'>;
   readonly end: number;
   readonly lines: number;
 }
@@ -99,7 +101,7 @@ function cutChunk(data: Buffer, firstLine: number, delimiter: string | undefined
   return { chunk: numberRecords(data.subarray(0, end), firstLine, delimiter, complete), end, lines };
 }
 
-function numberRecords(data: Buffer, firstLine: number, delimiter: string, complete: boolean): RecordChunk {
+function numberRecords(data: Buffer, firstLine: number, delimiter: string, complete: boolean): Cut['chunk'] {
   const scanner = new RecordScanner(data, delimiter, complete);
   const unreadable: UnreadableRecord[] = [];
   const pieces: Uint8Array[] = [];
@@ -111,6 +113,8 @@ function numberRecords(data: Buffer, firstLine: number, delimiter: string, compl
   }
   return { data: Buffer.concat(pieces), firstLine, numbered: true, unreadable };
 }
+
+const nothingToRelease = (): void => undefined;
 
 function countLineEnds(data: Uint8Array): number {
   let lines = 0;

@@ -9,7 +9,7 @@ export interface IntakeColumn {
 }
 
 export interface IntakeShape {
-  readonly intake: 'event_intake' | 'conversion_intake' | 'spend_intake' | 'path_intake';
+  readonly intake: 'touch_intake' | 'event_intake' | 'conversion_intake' | 'spend_intake' | 'path_intake';
   readonly columns: readonly IntakeColumn[];
 }
 
@@ -18,13 +18,19 @@ export type CellOf = (column: CanonicalColumn) => string | undefined;
 
 const DEFAULT_CONVERSION_EVENT = 'purchase';
 
+export interface IntakeOptions {
+  /** The data is known to be valid UTF-8: no cell needs to be looked at for it. */
+  readonly knownUtf8: boolean;
+}
+
 /** What each kind of record stores, from the cells that the file has. */
-export function intakeShape(kind: RecordKind, cellOf: CellOf): IntakeShape {
+export function intakeShape(kind: RecordKind, cellOf: CellOf, options: IntakeOptions): IntakeShape {
   const column = (canonical: CanonicalColumn, parse: (cell: string) => ParsedCell, absent: string, name: string = canonical): IntakeColumn => {
     const cell = cellOf(canonical);
     if (cell === undefined) return { name, value: absent, checks: [] };
     const parsed = parse(cell);
-    return { name, value: parsed.value, checks: parsed.checks.map((check) => ({ ...check, column: canonical })) };
+    const checks = options.knownUtf8 ? parsed.checks.filter(({ code }) => code !== 'invalid_encoding') : parsed.checks;
+    return { name, value: parsed.value, checks: checks.map((check) => ({ ...check, column: canonical })) };
   };
   const text = (canonical: CanonicalColumn, required = false) => column(canonical, (cell) => textCell(cell, { required }), `''`);
   const money = (canonical: CanonicalColumn, scale: number, required: boolean, signed: boolean) =>
@@ -41,7 +47,7 @@ export function intakeShape(kind: RecordKind, cellOf: CellOf): IntakeShape {
 
   switch (kind) {
     case 'touchpoints':
-      return { intake: 'event_intake', columns: [...touch, text('channel', true)] };
+      return { intake: 'touch_intake', columns: [...touch, text('channel', true)] };
     case 'events': {
       const isConversion = column('conversion', flagCell, '0', 'is_conversion');
       return {

@@ -148,6 +148,11 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
     expect(refusal(model, { paths: converted, seed: 1 }).message).toContain('Every journey converted');
   });
 
+  test('an association that is only rounding is none', () => {
+    const alike = [['a'], ['b'], ['a', 'b'], ['a', 'c'], ['c']].map((path, i) => ({ path, conversions: 0.1 * (i + 1), value: 0.7 * (i + 1), nulls: 0.3 * (i + 1) }));
+    expect(refusal(model, { paths: pathTable(alike), seed: 1 }).message).toContain('explains nothing');
+  });
+
   test('all journeys convert with different revenue: conversions are divided like revenue, with a warning', () => {
     const rows = [{ path: ['a'], conversions: 2, value: 20, nulls: 0 }, { path: ['b', 'c'], conversions: 1, value: 50, nulls: 0 }, { path: ['c'], conversions: 3, value: 60, nulls: 0 }];
     const result = figures(model, { paths: pathTable(rows), seed: 1 });

@@ -137,6 +137,20 @@ describe('the causal model', () => {
     expect(refusal('causal', input({}, { rwa: failure('failed', 'A defect.') })).message).toBe('A defect.');
   });
 
+  test('a channel that last click charges with refunds has recovered nothing unless it earned something', () => {
+    const { comparison, members } = input();
+    const affiliate = events.channels.indexOf('affiliate');
+    const value = comparison.rules.last.value.map((amount, c) => (c === affiliate ? -500 : amount));
+    const refunded = { ...comparison, rules: { ...comparison.rules, last: { ...comparison.rules.last, value } } };
+    if (!members.prav.ok) throw new Error(members.prav.message);
+    // PRAV alone gives the affiliate channel nothing.
+    const none = failure('insufficient_data', '-');
+    const { deltaR, valueCents } = figures('causal', input({ comparison: refunded }, { markov: none, shapley: none, dominance: none, rwa: none }));
+    expect(valueCents[affiliate]).toBe(0);
+    expect(deltaR.deltaCents[affiliate]).toBe(50_000);
+    expect(deltaR.underCredited).not.toContain(affiliate);
+  });
+
   test('where nothing ran there is nothing to combine', () => {
     const none = failure('insufficient_data', 'There are no journeys.');
     expect(refusal('causal', input({}, { markov: none, shapley: none, dominance: none, rwa: none, prav: none })).code).toBe('insufficient_data');

@@ -40,7 +40,7 @@ const LEVEL_OF_1_96 = 0.9500042097035591;
 const overlap = (from: number, to: number, low: number, high: number): number => Math.max(0, Math.min(to, high) - Math.max(from, low));
 
 /** The definition, touch by touch and user by user, without windows or groups. */
-function naive(rows: readonly EventRow[], options: RunOptions): { kappa: number | null; effect: (channel: string) => number; touches: (channel: string) => number } {
+function naive(rows: readonly EventRow[], options: RunOptions): { kappa: number | null; orderValue: number; effect: (channel: string) => number; touches: (channel: string) => number } {
   const { horizonS: H, gapS: g, placeboWindowS: w } = options;
   const end = Math.min(options.observedUntilS, options.rangeEndS + H);
   const users = [...Map.groupBy(rows.filter((row) => row.timeS <= end), (row) => row.user).values()];
@@ -72,8 +72,10 @@ function naive(rows: readonly EventRow[], options: RunOptions): { kappa: number 
   const placebos = ['direct', 'organic'].map(of);
   const pull = total(placebos.map(({ n, S }) => n * S));
   const kappa = time > 0 && pull > 1e-9 ? Math.max(0, total(placebos.map(({ n, D }) => n * D)) / pull) : null;
+  const sales = users.flat().filter((event) => event.conversion);
   return {
     kappa,
+    orderValue: total(sales.map((sale) => sale.value)) / sales.length,
     effect: (channel) => (isUnpaid(channel) ? 0 : of(channel).D - (kappa ?? 0) * Math.max(0, of(channel).S)),
     touches: (channel) => rows.filter((row) => !row.conversion && row.channel === channel && row.timeS >= options.rangeStartS && row.timeS < options.rangeEndS).length,
   };
@@ -113,6 +115,7 @@ describe('PRAV', () => {
         fc.pre(byHand.kappa !== null && rows.some((row) => row.conversion && row.timeS <= Math.min(options.observedUntilS, options.rangeEndS + options.horizonS)));
         const result = figures('prav', { events: table, options });
         expect(result.kappa).toBeCloseTo(byHand.kappa!, 7);
+        expect(result.averageOrderValue).toBeCloseTo(byHand.orderValue, 8);
         expect(relativeDifference(result.effect, table.channels.map(byHand.effect), 1e-7)).toBeLessThan(1e-6);
         expect([...result.touches]).toEqual(table.channels.map(byHand.touches));
         expect(total(result.conversions)).toBeLessThanOrEqual(result.rangeConversions + 1e-9);

@@ -21,7 +21,7 @@ describe('largest remainder', () => {
   test('gives the cents left over to the largest fractions, ties to the first, and nothing to zeros', () => {
     expect([...largestRemainder(Float64Array.of(0, 1.5, 1.5, 2.2, 0.8), 6)]).toEqual([0, 2, 1, 2, 1]);
     expect([...largestRemainder(Float64Array.of(0, 0.4, 0.4), 2)]).toEqual([0, 1, 1]);
-    expect([...largestRemainder(Float64Array.of(5, 5), 9)].reduce((a, b) => a + b)).toBe(9);
+    expect([...largestRemainder(Float64Array.of(5.5, 5, 5.2), 14)]).toEqual([5, 4, 5]);
     expect([...largestRemainder(new Float64Array(2), 3)]).toEqual([2, 1]);
   });
 

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { externalDatabaseUrls } from '../../../platform/postgres/application-role.ts';
 import { openDatabase } from '../../../platform/postgres/database.ts';
@@ -24,7 +24,7 @@ describe('an external server', () => {
     await migrate({ ownerUrl: testDatabase.ownerUrl, owners: [shop] });
     // The embedded owner is no member of the application role; on a server of one's own, creating the role makes it one.
     const { ownerUrl, applicationUrl } = externalDatabaseUrls(testDatabase.applicationUrl, testDatabase.applicationUrl);
-    const client = new pg.Client({ connectionString: ownerUrl });
+    const client = new Client({ connectionString: ownerUrl });
     await client.connect();
     expect((await client.query('select current_user')).rows).toEqual([{ current_user: 'liftgraph_app' }]);
     await client.end();

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, connect, type Server, type Socket } from 'node:net';
 import { defineEntity, p } from '@mikro-orm/core';
-import pg from 'pg';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
 import { tenantTable } from '../../../platform/postgres/tenant-tables.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { startProxy } from './network-proxy.ts';
 
 const owner: MigrationOwner = {
   schema: 'shop',
@@ -160,7 +160,7 @@ describe('outages', () => {
   test('connections terminated by the server answer 503 at most once each, and new ones take their place', async () => {
     await Promise.all(Array.from({ length: 4 }, () => database.asNobody((em) => em.execute('select pg_sleep(0.02)'))));
     const victim = rejection(database.asNobody((em) => em.execute('select pg_sleep(20)')));
-    const admin = new pg.Client({ connectionString: testDatabase.applicationUrl });
+    const admin = new Client({ connectionString: testDatabase.applicationUrl });
     await admin.connect();
     const killAll = `select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'test' and datname = current_database() and query like '%pg_sleep(20)%'`;
     for (let killed = 0; killed === 0; ) killed = Number((await admin.query<{ count: string }>(killAll)).rows[0]!.count);
@@ -232,48 +232,3 @@ describe('unsafe databases are refused', () => {
     await expect(open(careless.href)).rejects.toThrow(/synchronous_commit is off/);
   });
 });
-
-interface Proxy {
-  readonly url: string;
-  /** While on, bytes vanish in both directions and connections stay open; those of before never work again. */
-  swallow(on: boolean): void;
-  /** Resets every connection. */
-  cut(): void;
-  close(): Promise<void>;
-}
-
-async function startProxy(target: string): Promise<Proxy> {
-  const address = new URL(target);
-  const sockets = new Set<Socket>();
-  const pipes = new Set<{ swallowed: boolean }>();
-  let swallowing = false;
-  const server: Server = createServer((client) => {
-    const upstream = connect(Number(address.port), address.hostname);
-    const pipe = { swallowed: swallowing };
-    pipes.add(pipe);
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
-      sockets.add(from);
-      from.on('data', (chunk) => pipe.swallowed || to.write(chunk));
-      from.on('close', () => to.destroy());
-      from.on('error', () => to.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = new URL(target);
-  url.port = String((server.address() as { port: number }).port);
-  return {
-    url: url.href,
-    swallow: (on) => {
-      swallowing = on;
-      if (on) for (const pipe of pipes) pipe.swallowed = true;
-    },
-    cut: () => {
-      for (const socket of sockets) socket.resetAndDestroy();
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
-}

@@ -1,18 +1,18 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import { Client } from 'pg';
 import { migrate, type MigrationOwner } from '../../../platform/postgres/migrate.ts';
 import { findUnprotectedTables, tenantTable } from '../../../platform/postgres/tenant-tables.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 
 let database: TestDatabase;
-let owner: pg.Client;
-let application: pg.Client;
+let owner: Client;
+let application: Client;
 
 beforeEach(async () => {
   database = await createTestDatabase([]);
-  owner = new pg.Client({ connectionString: database.ownerUrl });
-  application = new pg.Client({ connectionString: database.applicationUrl });
+  owner = new Client({ connectionString: database.ownerUrl });
+  application = new Client({ connectionString: database.applicationUrl });
   await Promise.all([owner.connect(), application.connect()]);
 });
 

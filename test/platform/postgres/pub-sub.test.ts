@@ -1,8 +1,9 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { RESYNC, createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { startProxy } from './network-proxy.ts';
 
 const logger = pino({ level: 'silent' });
 let testDatabase: TestDatabase;
@@ -89,13 +90,28 @@ test('leaving a for-await loop ends the subscription', async () => {
 
 test('after a lost connection subscribers are told to read anew, and messages flow again', async () => {
   const subscription = receiver.subscribe('recovery');
-  const admin = new pg.Client({ connectionString: testDatabase.applicationUrl });
+  const admin = new Client({ connectionString: testDatabase.applicationUrl });
   await admin.connect();
   await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'liftgraph-pub-sub' and datname = current_database()`);
   await admin.end();
   expect(await take(subscription, 1)).toEqual([RESYNC]);
   for (let sent = false; !sent; ) sent = await sender.publishNow('recovery', 'back').then(() => true, () => false);
   expect(await take(subscription, 1)).toEqual(['back']);
+});
+
+test('a connection that only looks alive is noticed and replaced', async () => {
+  const proxy = await startProxy(testDatabase.applicationUrl);
+  const proxied = await createPubSub({ url: proxy.url, database, logger, heartbeatMs: 100 });
+  const subscription = proxied.subscribe('swallowed');
+  proxy.swallow(true);
+  await sender.publishNow('swallowed', 'never seen');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  proxy.swallow(false);
+  expect(await take(subscription, 1)).toEqual([RESYNC]);
+  await sender.publishNow('swallowed', 'seen');
+  expect(await take(subscription, 1)).toEqual(['seen']);
+  await proxied.close();
+  await proxy.close();
 });
 
 test('a consumer that falls too far behind gets a resync in place of the backlog', async () => {

@@ -1,0 +1,105 @@
+import { createClient } from 'graphql-ws';
+import { SignJWT } from 'jose';
+import { WebSocket } from 'ws';
+import { PRINCIPAL_HEADER, principalTokens } from '../../platform/graph/principal-token.ts';
+import { callerContext, post, SECRET, startToyGateway, type PublicError, type ToyGateway } from './toy-gateway.ts';
+
+const tokens = principalTokens(SECRET, () => new Date());
+const QUERY = { query: '{ caller }' };
+
+describe('a subgraph in a process of its own', () => {
+  let toy: ToyGateway;
+  let url: string;
+  beforeAll(async () => {
+    toy = await startToyGateway('remote');
+    url = toy.subgraphServers[0]!.url;
+  });
+  afterAll(() => toy.close());
+
+  const ask = async (token: string | undefined) => {
+    const { status, body } = await post(url, QUERY, { headers: token === undefined ? {} : { [PRINCIPAL_HEADER]: token } });
+    return { status, errors: body.errors?.map(({ extensions }) => extensions['code']) };
+  };
+  const forged = (claims: object, { secret = SECRET, alg = 'HS256', audience = 'books', issuer = 'liftgraph-gateway' } = {}) =>
+    new SignJWT({ context: callerContext(), ...claims }).setProtectedHeader({ alg }).setIssuer(issuer).setAudience(audience).setIssuedAt().setExpirationTime('30s').sign(new TextEncoder().encode(secret));
+
+  test('answers to what the gateway signed', async () => {
+    expect(await ask(await tokens.sign(callerContext(), 'books'))).toEqual({ status: 200, errors: undefined });
+  });
+
+  test('answers to nothing else', async () => {
+    const refused = { status: 401, errors: ['INVALID_API_KEY'] };
+    const old = principalTokens(SECRET, () => new Date(Date.now() - 60_000));
+    const future = principalTokens(SECRET, () => new Date(Date.now() + 60_000));
+    const good = await tokens.sign(callerContext(), 'books');
+    const [header, payload] = good.split('.');
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
+    expect(await ask(undefined)).toEqual(refused);
+    expect(await ask('Bearer good')).toEqual(refused);
+    expect(await ask(unsigned)).toEqual(refused);
+    expect(await ask(`${header}.${payload}.${Buffer.from('x'.repeat(32)).toString('base64url')}`)).toEqual(refused);
+    expect(await ask(await old.sign(callerContext(), 'books'))).toEqual(refused);
+    expect(await ask(await future.sign(callerContext(), 'books'))).toEqual(refused);
+    expect(await ask(await tokens.sign(callerContext(), 'people'))).toEqual(refused);
+    expect(await ask(await forged({}, { secret: `${SECRET}!` }))).toEqual(refused);
+    expect(await ask(await forged({}, { issuer: 'someone' }))).toEqual(refused);
+    expect(await ask(await forged({}, { alg: 'HS512' }))).toEqual(refused);
+    expect(await ask(await forged({ context: { requestId: 'r', apiVersion: 'v', principal: { kind: 'root' } } }))).toEqual(refused);
+    expect(await ask(await forged({}))).toEqual({ status: 200, errors: undefined });
+  });
+
+  test('refuses sockets that are not the gateway’s', async () => {
+    const closed = new Promise((resolve) => {
+      const client = createClient({ url: url.replace('http', 'ws'), webSocketImpl: WebSocket, lazy: false, retryAttempts: 0, onNonLazyError: () => undefined, connectionParams: { authorization: 'Bearer good' } });
+      client.on('closed', (event) => resolve((event as { code: number }).code));
+    });
+    expect(await closed).toBe(4403);
+  });
+
+  test('refuses operations on a good socket that bring no principal of their own', async () => {
+    const client = createClient({ url: url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0, connectionParams: async () => ({ [PRINCIPAL_HEADER]: await tokens.sign(callerContext(null), 'books') }) });
+    await expect(client.iterate(QUERY).next()).rejects.toMatchObject([{ extensions: { code: 'INVALID_API_KEY' } }]);
+    await client.dispose();
+  });
+
+  test('knows one address only', async () => {
+    expect((await fetch(url, { method: 'GET' })).status).toBe(404);
+    expect((await fetch(url.replace('/graphql', '/'), { method: 'POST', body: '{}' })).status).toBe(404);
+    const malformed = await fetch(url, { method: 'POST', body: '{', headers: { [PRINCIPAL_HEADER]: await tokens.sign(callerContext(), 'books') } });
+    expect(malformed.status).toBe(400);
+  });
+});
+
+describe('a subgraph that goes away', () => {
+  test('breaks its streams with an error, fails its fields, and leaves the others alone', async () => {
+    const toy = await startToyGateway('remote');
+    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, retryAttempts: 0 });
+    const watched = client.iterate<unknown>({ query: 'subscription { bookSold(shop: "x") { sequence } }' });
+    const first = watched.next();
+    const byDoor = toy.gateway.client.subscribe('BookSold', { shop: 'x' }, callerContext());
+    while (toy.events.open < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await toy.subgraphServers[0]!.close();
+
+    const { errors } = (await first).value as { errors: PublicError[] };
+    expect(errors[0]?.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', http_status: 503, retry_after: 2 });
+    expect(await watched.next()).toMatchObject({ done: true });
+    await expect(byDoor.next()).rejects.toMatchObject({ type: 'service_unavailable' });
+
+    const again = await client.iterate<unknown>({ query: 'subscription { bookSold(shop: "x") { sequence } }' }).next();
+    expect((again.value as { errors: PublicError[] }).errors[0]?.extensions['code']).toBe('SERVICE_UNAVAILABLE');
+    expect(await post(toy.url, { query: '{ author(id: "a1") { name } book(id: "b1") { title } }' })).toMatchObject({
+      status: 200,
+      body: { data: null, errors: [{ message: expect.stringContaining('books service'), extensions: { code: 'SERVICE_UNAVAILABLE' } }] },
+    });
+    expect(await post(toy.url, { query: '{ author(id: "a1") { name } }' })).toMatchObject({ body: { data: { author: { name: 'Author a1' } } } });
+    await expect(toy.gateway.client.execute('Book', { id: 'b1' }, callerContext())).rejects.toMatchObject({ problem: { type: 'service_unavailable', status: 503, retryAfterS: 2 } });
+
+    await client.dispose();
+    await toy.gateway.close();
+    await toy.subgraphServers[1]!.close();
+  });
+
+  test('a gateway without the secret does not start', async () => {
+    await expect(startToyGateway('remote', { internalSecret: undefined as unknown as string })).rejects.toThrow('internalSecret');
+  });
+});

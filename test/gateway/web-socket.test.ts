@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { startToyGateway, type ToyGateway } from './toy-gateway.ts';
+
+describe('GraphQL over WebSocket', () => {
+  let toy: ToyGateway;
+  beforeAll(async () => {
+    toy = await startToyGateway('in process');
+  });
+  afterAll(() => toy.close());
+
+  const open = async (protocol = 'graphql-transport-ws') => {
+    const socket = new WebSocket(toy.url.replace('http', 'ws'), protocol);
+    await once(socket, 'open');
+    return socket;
+  };
+  const closing = async (socket: WebSocket) => {
+    const [code, reason] = (await once(socket, 'close')) as [number, Buffer];
+    return { code, reason: String(reason) };
+  };
+  const say = (socket: WebSocket, message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  const hear = async (socket: WebSocket) => JSON.parse(String(((await once(socket, 'message')) as [Buffer])[0])) as Record<string, unknown>;
+
+  test.each([
+    [{ authorization: 'Bearer nobody' }, 4401, 'invalid_api_key'],
+    [{ authorization: 7 }, 4401, 'invalid_api_key'],
+    [{ authorization: 'Bearer elsewhere' }, 4403, 'ip_not_allowed'],
+    [{ authorization: 'Bearer busy' }, 4429, 'rate_limit_exceeded'],
+  ])('a connection with %j is closed with %i', async (payload, code, reason) => {
+    const socket = await open();
+    say(socket, { type: 'connection_init', payload });
+    expect(await closing(socket)).toEqual({ code, reason });
+  });
+
+  test('an operation before the handshake is closed with 4401', async () => {
+    const socket = await open();
+    say(socket, { id: '1', type: 'subscribe', payload: { query: '{ caller }' } });
+    expect(await closing(socket)).toMatchObject({ code: 4401 });
+  });
+
+  test('a second handshake is closed with 4429', async () => {
+    const socket = await open();
+    say(socket, { type: 'connection_init' });
+    say(socket, { type: 'connection_init' });
+    expect(await closing(socket)).toMatchObject({ code: 4429 });
+  });
+
+  test.each(['{', '"text"', '{"type":"unknown"}', '{"id":"1","type":"subscribe"}'])('the message %s is closed with 4400', async (message) => {
+    const socket = await open();
+    say(socket, message);
+    expect(await closing(socket)).toMatchObject({ code: 4400 });
+  });
+
+  test('another protocol is closed with 4406', async () => {
+    const socket = new WebSocket(toy.url.replace('http', 'ws'));
+    expect(await closing(socket)).toMatchObject({ code: 4406 });
+  });
+
+  test('a message beyond the size limit is closed', async () => {
+    const socket = await open();
+    say(socket, { type: 'connection_init', payload: { pad: 'x'.repeat(1024 * 1024) } });
+    expect(await closing(socket)).toMatchObject({ code: 1009 });
+  });
+
+  test.each([
+    [{ query: 7 }], [{ query: '' }], [{ query: '{ caller }', variables: 'text' }], [{ query: '{ caller }', operationName: 5 }], [{ query: '{ caller }', extensions: [] }],
+  ])('a payload of %j never breaks the server', async (payload) => {
+    const socket = await open();
+    say(socket, { type: 'connection_init' });
+    await hear(socket);
+    const outcome = Promise.race([hear(socket), closing(socket)]);
+    say(socket, { id: '1', type: 'subscribe', payload });
+    const heard = await outcome;
+    expect([4400, 'error', 'next']).toContain('code' in heard ? heard['code'] : heard['type']);
+    socket.terminate();
+    expect(toy.logs).toEqual([]);
+  });
+
+  test('a key that was revoked opens nothing more on an open socket', async () => {
+    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, lazy: false, retryAttempts: 0 });
+    expect(await client.iterate({ query: '{ caller }' }).next()).toMatchObject({ value: { data: { caller: expect.any(String) } } });
+    toy.admission.revoked.add('Bearer good');
+    await expect(client.iterate({ query: '{ caller }' }).next()).rejects.toMatchObject([{ extensions: { code: 'INVALID_API_KEY' } }]);
+    toy.admission.revoked.clear();
+    await client.dispose();
+  });
+
+  test('at most a hundred operations run on one socket', async () => {
+    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, retryAttempts: 0 });
+    const streams = Array.from({ length: 101 }, () => client.iterate({ query: 'subscription { bookSold(shop: "x") { sequence } }' }));
+    const outcomes = streams.map((stream) => stream.next().then(() => 'event', (errors: { extensions: { code: string } }[]) => errors[0]?.extensions.code));
+    expect(await Promise.race(outcomes)).toBe('RATE_LIMIT_EXCEEDED');
+    expect(toy.events.open).toBeLessThanOrEqual(100);
+    await client.dispose();
+  });
+
+  test('closing the gateway says goodbye to every socket', async () => {
+    const other = await startToyGateway('in process');
+    const socket = new WebSocket(other.url.replace('http', 'ws'), 'graphql-transport-ws');
+    await once(socket, 'open');
+    const goodbye = closing(socket);
+    await other.close();
+    expect(await goodbye).toEqual({ code: 1001, reason: 'Going away' });
+  });
+
+  test('upgrades elsewhere are not taken', async () => {
+    const socket = new WebSocket(toy.url.replace('http', 'ws').replace('/graphql', '/other'), 'graphql-transport-ws');
+    const [error] = (await once(socket, 'error')) as [Error];
+    expect(error.message).toMatch(/socket hang up|ECONNRESET/);
+  });
+});
