@@ -86,9 +86,13 @@ async function jsonBody(ctx: Context, maxBytes: number): Promise<object> {
   }
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+  // Left open when the body is too large, so that the answer still goes out; then the connection is closed.
+  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > maxBytes) throw new ProblemError('payload_too_large', `The body is larger than ${maxBytes} bytes.`);
+    if (length > maxBytes) {
+      ctx.set('Connection', 'close');
+      throw new ProblemError('payload_too_large', `The body is larger than ${maxBytes} bytes.`);
+    }
     chunks.push(chunk);
   }
   const body = parsedJson(Buffer.concat(chunks).toString('utf8'));

@@ -12,8 +12,8 @@ const DEEP_QUEUE = 16;
 export async function healthReport(ground: Pick<Ground, 'database' | 'clickhouse'>, pool: ComputePool | null, uptimeSeconds: number): Promise<HealthReport> {
   const [database, clickhouse] = await Promise.all([timed(() => ground.database.ping()), timed(() => ground.clickhouse.ping())]);
   const checks = { database, columnar_store: clickhouse, ...(pool === null ? {} : { compute_pool: poolCheck(pool) }) };
-  const statuses = Object.values(checks).map((check) => check.status);
-  const status = statuses.includes('down') ? 'down' : statuses.includes('degraded') ? 'degraded' : 'ok';
+  const statuses = new Set(Object.values(checks).map((check) => check.status));
+  const status = statuses.has('down') ? 'down' : statuses.has('degraded') ? 'degraded' : 'ok';
   return { status, version: VERSION, environment: 'live', uptimeSeconds, checks };
 }
 

@@ -35,7 +35,7 @@ const QUOTE = 0x22;
 export async function* recordChunks(source: AsyncIterable<Uint8Array>, options: ChunkOptions): AsyncGenerator<RecordChunk> {
   const free: Buffer[] = [];
   let line = options.firstLine;
-  let buffer = Buffer.allocUnsafe(options.chunkBytes);
+  let buffer: Buffer = Buffer.allocUnsafe(options.chunkBytes);
   let filled = 0;
   /** The rest of a line that was given up for its length. */
   let skipping = false;

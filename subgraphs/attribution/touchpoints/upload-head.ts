@@ -36,7 +36,7 @@ export function readCsvHead(start: Buffer, wanted: Delimiter | 'auto'): UploadHe
   if (skipped.bytes === start.length) throw invalid('empty_file', 'The file is empty');
   const rest = start.subarray(skipped.bytes);
   const candidates = wanted === 'auto' ? DELIMITERS : [wanted];
-  const [best] = candidates.map((delimiter) => headerWith(rest, delimiter)).sort((a, b) => b.names.length - a.names.length);
+  const [best] = candidates.map((delimiter) => headerWith(rest, delimiter)).toSorted((a, b) => b.names.length - a.names.length);
   const { delimiter, names, bytes, lines } = best!;
   if (names.length === 0) throw invalid('unreadable_header', 'The first line of the file cannot be read as a header');
   if (names.length > MAX_COLUMNS) throw invalid('too_many_columns', `The header has ${names.length} columns; ${MAX_COLUMNS} are allowed`);
