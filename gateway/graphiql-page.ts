@@ -47,14 +47,17 @@ const FETCHER = `((endpoint) => {
       return { unsubscribe: () => end(() => undefined) };
     },
   });
+  // The header waits for a key: until there is one, callers are anonymous.
+  const filled = (headers) => Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => !/^Bearer\\s*$/.test(value)));
   return async ({ query, operationName, variables }, options) => {
+    const headers = filled(options?.headers);
     const payload = { query, operationName, variables };
     const kind = kindOf(query, operationName);
-    if (kind === 'subscription') return stream(payload, options?.headers);
-    const nonce = kind === 'mutation' && !has(options?.headers, 'x-nonce') ? { 'X-Nonce': crypto.randomUUID?.() ?? String(Date.now() + Math.random()).replace('.', '-') } : {};
+    if (kind === 'subscription') return stream(payload, headers);
+    const nonce = kind === 'mutation' && !has(headers, 'x-nonce') ? { 'X-Nonce': crypto.randomUUID?.() ?? String(Date.now() + Math.random()).replace('.', '-') } : {};
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json', ...nonce, ...options?.headers },
+      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json', ...nonce, ...headers },
       body: JSON.stringify(payload),
     });
     return response.json();

@@ -39,9 +39,9 @@ async function schema() {
 }
 
 async function bench([name, ...args]) {
-  const available = readdirSync(join(root, 'bench')).filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -'.ts'.length));
+  const available = readdirSync(join(root, 'bench'), { recursive: true }).filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -'.ts'.length));
   if (available.includes(name)) return runNode([...typescript(`bench/${name}.ts`), ...args]);
-  console.error(`Benchmarks: ${available.join(', ') || 'none'}`);
+  console.error(`Benchmarks: ${available.toSorted().join(', ')}`);
   return 2;
 }
 

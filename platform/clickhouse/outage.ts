@@ -22,10 +22,19 @@ export function outageAsProblem(error: unknown): unknown {
 
 function isOutage(error: unknown): boolean {
   if (error instanceof ClickHouseError) return OUTAGE_CODES.has(error.code);
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; depth += 1) {
-    const { code } = current as { code?: unknown };
-    if ((typeof code === 'string' && OUTAGE_SYSTEM_CODES.has(code)) || OUTAGE_MESSAGES.test(current.message)) return true;
-    current = current instanceof AggregateError ? current.errors[0] : current.cause;
+  for (let current = linkOf(error), depth = 0; current !== undefined && depth < 5; current = linkOf(current.errors?.[0] ?? current.cause), depth += 1) {
+    if (OUTAGE_SYSTEM_CODES.has(String(current.code)) || OUTAGE_MESSAGES.test(String(current.message))) return true;
   }
   return false;
 }
+
+interface ErrorLink {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  /** A connection that fails on every address of a host comes as an AggregateError. */
+  readonly errors?: readonly unknown[];
+}
+
+/** Read by shape: an error of Node's own may come from another realm. */
+const linkOf = (error: unknown): ErrorLink | undefined => (typeof error === 'object' && error !== null ? error : undefined);

@@ -95,8 +95,7 @@ describe('a subgraph that goes away', () => {
     await expect(toy.gateway.client.execute('Book', { id: 'b1' }, callerContext())).rejects.toMatchObject({ problem: { type: 'service_unavailable', status: 503, retryAfterS: 2 } });
 
     await client.dispose();
-    await toy.gateway.close();
-    await toy.subgraphServers[1]!.close();
+    await toy.close();
   });
 
   test('a gateway without the secret does not start', async () => {

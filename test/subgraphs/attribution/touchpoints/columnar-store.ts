@@ -1,0 +1,45 @@
+import { pino } from 'pino';
+import { connectClickHouse, type ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { ingestRecords, type IngestOptions } from '../../../../subgraphs/attribution/touchpoints/ingest-records.ts';
+import type { IngestReport } from '../../../../subgraphs/attribution/touchpoints/ingest-report.ts';
+import { createTestClickHouse } from '../../../platform.ts';
+
+export interface ColumnarStore {
+  readonly clickhouse: ClickHouse;
+  readonly url: string;
+  readonly database: string;
+  close(): Promise<void>;
+}
+
+/** Migrated tables in a database of their own. */
+export async function openColumnarStore(): Promise<ColumnarStore> {
+  const { url, database, drop } = await createTestClickHouse();
+  const clickhouse = connectClickHouse({ url, database, logger: pino({ level: 'silent' }) });
+  await migrateColumnarTables(clickhouse);
+  return {
+    clickhouse,
+    url,
+    database,
+    close: async () => {
+      await clickhouse.close();
+      await drop();
+    },
+  };
+}
+
+let uploads = 0;
+
+/** Each upload is a second later than the one before it. */
+export function upload(clickhouse: ClickHouse, dataSourceId: string, content: string | Uint8Array, changes: Partial<IngestOptions> = {}): Promise<IngestReport> {
+  uploads += 1;
+  return ingestRecords({
+    clickhouse,
+    source: { accountId: 'account', dataSourceId },
+    uploadId: `upload-${uploads}`,
+    body: [typeof content === 'string' ? Buffer.from(content) : content],
+    mediaType: 'text/csv',
+    now: new Date(Date.UTC(2026, 0, 1) + uploads * 1000),
+    ...changes,
+  });
+}

@@ -1,0 +1,49 @@
+import { ProblemError } from '../../../../schema/problems.ts';
+import { detectLayout } from '../../../../subgraphs/attribution/touchpoints/record-kind.ts';
+
+const kindOf = (header: string): string => detectLayout(header.split(',')).kind;
+
+test.each([
+  ['user_id,timestamp,channel,campaign,cost', 'touchpoints'],
+  ['journey_id,event_id,timestamp,channel,campaign,source,medium,cost,event_type', 'touchpoints'],
+  ['order_id,user_id,timestamp,revenue,currency,new_customer', 'conversions'],
+  ['order_id,user_id,timestamp,revenue,channel', 'conversions'],
+  ['date,channel,campaign,spend,impressions,clicks', 'spend'],
+  ['path,conversions,revenue,nulls', 'paths'],
+  ['path,total_conversions,total_conversion_value,total_null', 'paths'],
+  ['date,path,conversions', 'paths'],
+  ['user_id,timestamp,channel,campaign,cost,conversion,revenue', 'events'],
+  ['\uFEFFUser ID, Time-Stamp ,CHANNEL'.replace('Time-Stamp', 'Timestamp'), 'touchpoints'],
+])('%s holds %s', (header, kind) => {
+  expect(kindOf(header)).toBe(kind);
+});
+
+test.each(['a,b,c', 'user_id,channel', 'path', 'user_id,timestamp,channel,revenue', 'path,conversions,user_id,timestamp,channel', 'timestamp,spend,channel'])(
+  'the columns %s are refused by name, with what each kind would need',
+  (header) => {
+    const refusal = (() => {
+      try {
+        return kindOf(header);
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(refusal).toBeInstanceOf(ProblemError);
+    expect(refusal).toMatchObject({ type: 'validation_error', problem: { code: 'unrecognised_columns' } });
+    const { message } = refusal as ProblemError;
+    for (const name of header.split(',')) expect(message).toContain(`"${name}"`);
+    for (const kind of ['touchpoints', 'conversions', 'spend', 'paths', 'events']) expect(message).toContain(kind);
+  },
+);
+
+test('a mapping names columns that no alias knows, and wins over aliases', () => {
+  const layout = detectLayout(['kunde', 'zeit', 'kanal', 'channel'], { user_id: 'kunde', timestamp: 'Zeit', channel: 'kanal' });
+  expect(layout.kind).toBe('touchpoints');
+  expect(Object.fromEntries(layout.columns)).toMatchObject({ user_id: 0, timestamp: 1, channel: 2 });
+});
+
+test('a mapping of what does not exist is refused member by member', () => {
+  expect(() => detectLayout(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(expect.objectContaining({
+    problem: expect.objectContaining({ code: 'invalid_mapping', errors: [expect.objectContaining({ param: '/mapping/user_id' }), expect.objectContaining({ param: '/mapping/nonsense' })] }),
+  }));
+});
