@@ -1,12 +1,13 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 
-const DEFAULT_QUERY = `# This graph is what every door of the service speaks.
+const DEFAULT_QUERY = `# Your key goes into the Headers tab below,
+# behind "Bearer". Subscriptions use it too;
+# it is gone when the page closes.
 #
-# Put your key into the Headers tab below: {"Authorization": "Bearer svc_test_sk_..."}
-# It is used for subscriptions too, and is not kept when the page closes.
-# Mutations need an X-Nonce header that was not used before; this page adds a fresh one unless you set it.
+# Mutations get a fresh X-Nonce from this
+# page, unless you set the header yourself.
 #
-# Ctrl-Space completes, Ctrl-Enter runs, the book on the left explains every type.
+# Ctrl-Space completes, Ctrl-Enter runs.
 
 query Explore {
   __schema {

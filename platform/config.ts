@@ -12,8 +12,6 @@ export interface Config {
   readonly port: number;
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;
-  /** Where test keys live, ends in `/v1`; the request's host decides which of the two is meant. */
-  readonly sandboxBaseUrl: string | undefined;
   /** Absolute. Holds the embedded servers' data, keys and the lock of the instance. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -26,12 +24,10 @@ export interface Config {
     readonly agents: string | undefined;
     readonly billing: string | undefined;
   };
-  /** Signs the principals that the gateway passes to the subgraphs. Role `all` makes its own when unset. */
+  /** Signs the principals that the gateway passes to the subgraphs. Role `all` needs none. */
   readonly internalSecret: string | undefined;
   /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
   readonly keyPepper: string | undefined;
-  /** Protects the console's page that creates the first account. */
-  readonly bootstrapToken: string | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly logFormat: 'json' | 'pretty';
   readonly graphqlIntrospection: boolean;
@@ -42,13 +38,6 @@ export interface Config {
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
-  /** Browser origins that may call with credentials; empty means same origin only. */
-  readonly allowedOrigins: readonly string[];
-  readonly tierTable: 'three' | 'four';
-  readonly commissionDecay: 'none' | 'linear_after_6';
-  readonly trustNarrowScopeBonus: boolean;
-  readonly allowConnectorBaseUrl: boolean;
-  readonly webhookAllowPrivate: boolean;
 }
 
 /** The environment does not describe a runnable service. The message has one line per wrong value. */
@@ -79,7 +68,6 @@ const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   PUBLIC_BASE_URL: baseUrl.optional(),
-  SANDBOX_BASE_URL: baseUrl.optional(),
   LIFTGRAPH_DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_OWNER_URL: postgresUrl.optional(),
@@ -90,7 +78,6 @@ const environmentSchema = z.object({
   SUBGRAPH_BILLING_URL: httpUrl('http://billing:4003/graphql').optional(),
   INTERNAL_SECRET: z.string().min(32, 'at least 32 characters').optional(),
   KEY_PEPPER: z.string().min(32, 'at least 32 characters').optional(),
-  BOOTSTRAP_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   LOG_FORMAT: oneOf(['json', 'pretty']).default('json'),
   GRAPHQL_INTROSPECTION: flag.default(true),
@@ -99,22 +86,12 @@ const environmentSchema = z.object({
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
-  ALLOWED_ORIGINS: z
-    .string()
-    .transform((list) => list.split(',').map((origin) => origin.trim()).filter((origin) => origin !== ''))
-    .refine((list) => list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin), 'origins separated by commas, such as https://shop.example,https://app.example')
-    .default([]),
-  TIER_TABLE: oneOf(['three', 'four']).default('three'),
-  COMMISSION_DECAY: oneOf(['none', 'linear_after_6']).default('none'),
-  TRUST_NARROW_SCOPE_BONUS: flag.default(true),
-  ALLOW_CONNECTOR_BASE_URL: flag.default(false),
-  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
 });
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
 /** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'BOOTSTRAP_TOKEN']);
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
@@ -153,7 +130,6 @@ function toConfig(environment: Environment): Config {
     host: environment.HOST,
     port: environment.PORT,
     publicBaseUrl: environment.PUBLIC_BASE_URL ?? `http://127.0.0.1:${environment.PORT}/v1`,
-    sandboxBaseUrl: environment.SANDBOX_BASE_URL,
     dataDir: resolve(environment.LIFTGRAPH_DATA_DIR),
     databaseUrl: environment.DATABASE_URL,
     databaseOwnerUrl: environment.DATABASE_OWNER_URL ?? environment.DATABASE_URL,
@@ -166,7 +142,6 @@ function toConfig(environment: Environment): Config {
     },
     internalSecret: environment.INTERNAL_SECRET,
     keyPepper: environment.KEY_PEPPER,
-    bootstrapToken: environment.BOOTSTRAP_TOKEN,
     logLevel: environment.LOG_LEVEL,
     logFormat: environment.LOG_FORMAT,
     graphqlIntrospection: environment.GRAPHQL_INTROSPECTION,
@@ -175,12 +150,6 @@ function toConfig(environment: Environment): Config {
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
-    allowedOrigins: environment.ALLOWED_ORIGINS,
-    tierTable: environment.TIER_TABLE,
-    commissionDecay: environment.COMMISSION_DECAY,
-    trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
-    allowConnectorBaseUrl: environment.ALLOW_CONNECTOR_BASE_URL,
-    webhookAllowPrivate: environment.WEBHOOK_ALLOW_PRIVATE,
   };
 }
 
@@ -194,7 +163,7 @@ export function describeConfig(config: Config): string[] {
 
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'keyPepper' || name === 'bootstrapToken') return '(set, hidden)';
+  if (name === 'internalSecret' || name === 'keyPepper') return '(set, hidden)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
   return typeof value === 'string' ? withoutPassword(value) : String(value);
 }

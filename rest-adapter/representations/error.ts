@@ -16,7 +16,7 @@ const additional = {
   retry_after: z.int().min(1).optional().meta({ description: 'Seconds to wait, as in Retry-After' }),
 };
 
-/** The contract's Error structure (interface §2) with its additive members (decisions §0.9). */
+/** The contract's Error structure (interface specification §2) with its additive members. */
 export const errorBody = z
   .object({ error: z.object({ type: problemType, message: z.string(), request_id: z.string(), doc_url: z.url(), ...additional }) })
   .meta({ id: 'Error', description: 'What every answer outside 2xx carries.' });

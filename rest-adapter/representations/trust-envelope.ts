@@ -9,7 +9,7 @@ const risk = z.number().min(0).max(1);
 
 export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
 
-/** The HREI envelope of an answer (interface §2). */
+/** The HREI envelope of an answer (interface specification §2). */
 export const trustEnvelope = z
   .object({
     hrei_score: risk.meta({ description: '0 is perfect trust, 1 is critical risk; two decimals' }),

@@ -7,7 +7,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const TIERS = ['discovery', 'partner', 'ambassador'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What a tier may ask for; `dailyLimit` null means unlimited (interface §2, listing A). */
+/** What a tier may ask for; `dailyLimit` null means unlimited (interface specification §2, listing A). */
 export interface RateLimits {
   readonly requestsPerMinute: number;
   readonly dailyLimit: number | null;

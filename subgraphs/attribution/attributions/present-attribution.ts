@@ -4,7 +4,7 @@ import type { Attribution } from './attribution.ts';
 import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 
-/** Largest uplift that is published (decisions on scalars: `causal_lift`). */
+/** Largest uplift that is published. */
 const MAX_LIFT = 10;
 
 /** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */

@@ -1,11 +1,11 @@
-/** Share of the recovered revenue that is charged, as an exact fraction (interface §1: 5 %). */
+/** Share of the recovered revenue that is charged, as an exact fraction (interface specification §1: 5 %). */
 export const FEE_RATE = { numerator: 5, denominator: 100 } as const;
 
-/** Least fee of a completed analysis (interface §1: 0.10 USD). */
+/** Least fee of a completed analysis (interface specification §1: 0.10 USD). */
 export const FEE_FLOOR_CENTS = 10;
 
 /**
- * Fee of one analysis: `max(round_half_up(delta_r_cents · 5 / 100), 10)` (decisions on scalars; interface §1).
+ * Fee of one analysis: `max(round_half_up(delta_r_cents · 5 / 100), 10)` (interface specification §1).
  * Integer arithmetic throughout, so that no binary fraction ever decides a cent.
  * @param deltaRCents recovered revenue in cents, an integer ≥ 0.
  */

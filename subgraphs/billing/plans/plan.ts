@@ -18,7 +18,7 @@ export interface Plan {
 
 const PER_ANALYSIS_FEE = { rate: FEE_RATE.numerator / FEE_RATE.denominator, floorCents: FEE_FLOOR_CENTS };
 
-/** The price list (interface §1 "Pricing rules", §8 "Rate limits"), cheapest first. */
+/** The price list (interface specification §1 "Pricing rules", §8 "Rate limits"), cheapest first. */
 export const PLANS: readonly Plan[] = [
   {
     planId: 'sandbox',
