@@ -8,6 +8,7 @@ import { runSync, SYNC_QUEUE } from '../subgraphs/attribution/data-sources/sync-
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import type { Ground } from './ground.ts';
+import { startHousekeeping } from './housekeeping.ts';
 
 export interface Worker {
   readonly pool: ComputePool;
@@ -34,5 +35,12 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   );
   await jobs.work(SYNC_QUEUE, {}, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
-  return { pool, close: () => pool.close() };
+  const housekeeping = startHousekeeping(ground.database, logger);
+  return {
+    pool,
+    close() {
+      housekeeping.stop();
+      return pool.close();
+    },
+  };
 }

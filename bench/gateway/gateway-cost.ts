@@ -36,7 +36,7 @@ async function eventsPerSecond(client: GraphClient, events: EventSource, name: s
     for (let i = 0; i < EVENTS_PER_STREAM; i += 1) await stream.next();
     await stream.return?.();
   });
-  for (let sequence = 1; sequence <= EVENTS_PER_STREAM; sequence += 1) events.publish('bench', { sequence, bookId: `b${sequence}` });
+  for (let sequence = 1; sequence <= EVENTS_PER_STREAM; sequence += 1) events.publish('bench', { sequence, bookId: `b${sequence % 50}` });
   await Promise.all(reading);
   const { user, system } = process.cpuUsage(cpu);
   const total = STREAMS * EVENTS_PER_STREAM;

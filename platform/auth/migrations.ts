@@ -39,8 +39,6 @@ export const authOwner: MigrationOwner = {
          )`,
         `create index api_keys_lookup on auth.api_keys (lookup)`,
         ...tenantTable('auth.api_keys'),
-        // FORCE row level security binds the owner too, and the lookup runs as the owner, before a tenant is known.
-        `create policy lookup on auth.api_keys for select to current_user using (true)`,
         `create function auth.find_api_keys(wanted bytea)
            returns table (id uuid, account_id uuid, agent_id uuid, kind text, salt bytea, hash bytea, scopes text[], ended boolean)
            language sql stable security definer set search_path = auth, pg_temp

@@ -1,12 +1,8 @@
-import type { Call, Step } from '../call.ts';
-import { interruptible } from '../interruptible.ts';
+import type { Step } from '../call.ts';
 import { isFinished, lastEvent, readJob, watchJob } from '../job-progress.ts';
 import { openEventStream, type ServerSentEvent } from '../sse.ts';
 
 export const DEFAULT_HEARTBEAT_MS = 15_000;
-
-/** A finished job's history is replayed at once; silence for this long means that nothing is left of it. */
-const REPLAY_SILENCE_MS = 1000;
 
 /**
  * Streams a job's events from behind the one that the client saw last. Once a finished job has nothing left to
@@ -22,7 +18,7 @@ export const streamProgress: Step = {
     const resource = await readJob(call, job, String(id), sections);
     let events: AsyncIterator<ServerSentEvent> = watchJob(call, job, String(id), { ...sections, after });
     if (isFinished(resource)) {
-      const history = await replay(call, events);
+      const history = await replay(events);
       if (history.length === 0 && Number(after) > 0) {
         call.answer = { status: 204, body: null, headers: {} };
         return;
@@ -34,19 +30,10 @@ export const streamProgress: Step = {
   },
 };
 
-/** All that a finished job has left to tell. */
-async function replay(call: Call, events: AsyncIterator<ServerSentEvent>): Promise<ServerSentEvent[]> {
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), REPLAY_SILENCE_MS);
+/** All that a finished job has left to tell; its subscription ends by itself. */
+async function replay(events: AsyncIterator<ServerSentEvent>): Promise<ServerSentEvent[]> {
   const history: ServerSentEvent[] = [];
-  try {
-    for await (const event of interruptible(events, silence.signal, (error) => call.logger.warn({ err: error }, 'could not end a subscription'))) {
-      history.push(event);
-      timer.refresh();
-    }
-  } finally {
-    clearTimeout(timer);
-  }
+  for (let next = await events.next(); next.done !== true; next = await events.next()) history.push(next.value);
   return history;
 }
 

@@ -24,7 +24,6 @@ export const agentsOwner: MigrationOwner = {
            created_at timestamptz not null default now()
          )`,
         ...tenantTable('agents.agents'),
-        `create policy referrals on agents.agents for select to current_user using (true)`,
         `create function agents.find_referrer(code text) returns uuid
            language sql stable security definer set search_path = agents, pg_temp
            as $$ select id from agents.agents where referral_code = code and status = 'active' $$`,

@@ -82,6 +82,12 @@ export const attributionOwner: MigrationOwner = {
            primary key (attribution_id, sequence)
          )`,
         ...tenantTable('attribution.attribution_progress'),
+        `create function attribution.forget_old_progress() returns bigint
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ with gone as (
+                   delete from attribution.attribution_progress p using attribution.attributions a
+                   where a.id = p.attribution_id and a.completed_at < now() - interval '1 hour' returning 1)
+                 select count(*) from gone $$`,
       ],
     },
   ],

@@ -1,7 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Supergraph } from '@apollo/federation-internals';
 import { createClient } from 'graphql-ws';
 import { buildSchema, getIntrospectionQuery, parse, type OperationDefinitionNode } from 'graphql';
 import { WebSocket } from 'ws';
-import { DEFAULT_LIMITS, measureOperation, type OperationSize } from '../../gateway/operation-limits.ts';
+import { loadNamedDocuments } from '../../gateway/named-documents.ts';
+import { assertWithinLimits, DEFAULT_LIMITS, measureOperation, type OperationSize } from '../../gateway/operation-limits.ts';
+import { composeSupergraph } from '../../gateway/supergraph.ts';
 import { post, startToyGateway, type PublicError, type ToyGateway } from './toy-gateway.ts';
 
 const schema = buildSchema(`
@@ -66,6 +71,18 @@ describe('the size of an operation', () => {
     expect(cost).toBe(0);
     expect(depth).toBeLessThan(DEFAULT_LIMITS.maxDepth);
     expect(selections).toBeLessThan(DEFAULT_LIMITS.maxSelections);
+  });
+});
+
+describe('the service’s own named documents', () => {
+  const root = join(import.meta.dirname, '../../schema');
+  const supergraphSdl = composeSupergraph(readdirSync(join(root, 'subgraphs')).map((file) => ({ name: basename(file, '.graphql'), url: 'http://subgraph.invalid/', sdl: readFileSync(join(root, 'subgraphs', file), 'utf8') })));
+  const graph = Supergraph.build(supergraphSdl).apiSchema().toGraphQLJSSchema();
+  const documents = [...loadNamedDocuments(join(root, 'operations'), graph).values()];
+
+  test.each(documents.map(({ name, document, text }) => [name, document, text] as const))('%s may be said by strangers too, with the largest page', (_name, document, text) => {
+    expect(() => parse(text, { maxTokens: DEFAULT_LIMITS.maxTokens })).not.toThrow();
+    expect(() => assertWithinLimits(graph, document, document.definitions[0] as OperationDefinitionNode, { first: 100 }, DEFAULT_LIMITS)).not.toThrow();
   });
 });
 

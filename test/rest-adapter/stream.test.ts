@@ -202,14 +202,6 @@ describe('GET /attribution/{id}/stream', () => {
     expect((await read(unseen)).events.map(({ event }) => event)).toEqual(['result']);
   });
 
-  test('after the result was seen the answer is 204 also where the graph stays silent', async () => {
-    const run = new Run();
-    await using door = await openDoor({ resolvers: { attributionProgress: run.watch } });
-    const response = await door.call('GET', '/v1/attribution/attr_done/stream', { headers: { 'last-event-id': '9' } });
-    expect(response.status).toBe(204);
-    expect(run.subscriptions[0]!.hasReturned).toBe(true);
-  });
-
   test.each([
     ['attr_done', 'result'],
     ['attr_failed', 'error'],

@@ -5,7 +5,7 @@ import { requireUuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { AttributionProgressType, presentProgress } from './attribution-progress-type.ts';
 import { AttributionStore } from './attribution-store.ts';
-import { hasEnded, ProgressWatch, type SequencedEvent } from './progress.ts';
+import { hasEventsAfter, ProgressWatch, type SequencedEvent } from './progress.ts';
 import type { RunAttributionServices } from './run-attribution.ts';
 
 interface WatchArguments {
@@ -43,9 +43,9 @@ async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub
   const uuid = requireUuid('attr', id, 'attribution');
   const accountId = principal.accountId as Uuid;
   const last = after ?? 0;
-  const ended = await services.database.asTenant(accountId, async (em) => {
-    await new AttributionStore(em).require(uuid);
-    return hasEnded(em, uuid, last);
+  const isOver = await services.database.asTenant(accountId, async (em) => {
+    const attribution = await new AttributionStore(em).require(uuid);
+    return attribution.isFinished() && !(await hasEventsAfter(em, uuid, last));
   });
-  return ended ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, { id: uuid, accountId }, last);
+  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, { id: uuid, accountId }, last);
 }

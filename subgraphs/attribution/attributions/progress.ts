@@ -133,12 +133,9 @@ export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
   }
 }
 
-/** The last event of a finished run, so that a watcher who has it already is told that nothing will follow. */
-export async function hasEnded(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<boolean> {
-  const rows = await em.execute<unknown[]>(
-    `select 1 from attribution.attribution_progress where attribution_id = ? and sequence <= ? and event ->> 'kind' in ('RESULT', 'ERROR')`,
-    [attributionId, after],
-  );
+/** Whether any event behind `after` is still kept. */
+export async function hasEventsAfter(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(`select 1 from attribution.attribution_progress where attribution_id = ? and sequence > ? limit 1`, [attributionId, after]);
   return rows.length > 0;
 }
 

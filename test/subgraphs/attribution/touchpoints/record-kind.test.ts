@@ -13,7 +13,7 @@ test.each([
   ['path,total_conversions,total_conversion_value,total_null', 'paths'],
   ['date,path,conversions', 'paths'],
   ['user_id,timestamp,channel,campaign,cost,conversion,revenue', 'events'],
-  ['\uFEFFUser ID, Time-Stamp ,CHANNEL'.replace('Time-Stamp', 'Timestamp'), 'touchpoints'],
+  ['\uFEFFUser ID, Timestamp ,CHANNEL', 'touchpoints'],
 ])('%s holds %s', (header, kind) => {
   expect(kindOf(header)).toBe(kind);
 });
