@@ -77,6 +77,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   const ingested = await ingestFiles(clickhouse, source, request, services);
   signal.throwIfAborted();
 
+  const startedMs = performance.now();
   progress.at(PROGRESS.journeys, 'Building journeys');
   const dateRange = rangeOf(request, ingested, now);
   const data = await loadRunData(clickhouse)(
@@ -105,6 +106,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
       pool,
       signal,
       clockMs: () => performance.now(),
+      startedMs,
       onProgress: (event) => {
         if (event.kind === 'PROGRESS') progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
       },

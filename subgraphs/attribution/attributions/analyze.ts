@@ -54,6 +54,8 @@ export interface RunServices {
   readonly signal: AbortSignal;
   /** Monotonic milliseconds. */
   readonly clockMs: () => number;
+  /** When the run began to read its rows, by the same clock. */
+  readonly startedMs: number;
 }
 
 /** The run cannot give figures; `failure` says why in words that a shop owner can act on. */
@@ -74,7 +76,6 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
  * @throws AnalysisFailedError when the rows cannot answer the question, or the run was cancelled.
  */
 export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
-  const startedMs = services.clockMs();
   if (data.totals.conversions === 0) {
     throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, or upload the orders.' });
   }
@@ -120,7 +121,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison });
   const outcomes: ModelOutcomes = { ...members, causal };
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  return compose(parameters, data, totals, outcomes, outcome, services.clockMs() - startedMs);
+  return compose(parameters, data, totals, outcomes, outcome, services.clockMs() - services.startedMs);
 }
 
 function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, outcome: Successful<AttributionModel>, elapsedMs: number): AnalysisFigures {

@@ -82,7 +82,7 @@ export class DiagnosticsType {
   converged!: boolean;
   @Field(() => Int, { description: 'Iterations of the sparse solver; 0 where one factorisation solved the chain.' })
   iterations!: number;
-  @Field(() => Int, { description: 'Compute time in milliseconds.' })
+  @Field(() => Int, { description: 'From the first row read to the last figure, milliseconds.' })
   elapsedMs!: number;
   @Field(() => String, { description: 'Seed of the sampled models.' })
   seed!: string;

@@ -92,12 +92,12 @@ function rawCredit(model: AttributionModel, outcome: Successful<AttributionModel
 }
 
 /**
- * Recovered revenue: over the paid channels that last click under-credits, what the model attributes and what last
- * click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over all paid channels.
+ * Recovered revenue: over the paid channels that earned something and that last click under-credits, what the model
+ * attributes and what last click did; their difference is what last click hid. `deltaRNetCents` is the signed sum over all paid channels.
  */
 export function recoveredRevenue(channels: readonly ChannelFigures[]): Pick<AnalysisFigures, 'revenueCausalCents' | 'revenueLastclickCents' | 'deltaRCents' | 'deltaRNetCents'> {
   const paid = channels.filter((channel) => !channel.isBaseline);
-  const underCredited = paid.filter((channel) => channel.attributedRevenueCents > channel.lastclickRevenueCents);
+  const underCredited = paid.filter((channel) => channel.attributedRevenueCents > Math.max(0, channel.lastclickRevenueCents));
   const sum = (of: readonly ChannelFigures[], cents: (channel: ChannelFigures) => number) => of.reduce((total, channel) => total + cents(channel), 0);
   const revenueCausalCents = sum(underCredited, (channel) => channel.attributedRevenueCents);
   const revenueLastclickCents = sum(underCredited, (channel) => channel.lastclickRevenueCents);

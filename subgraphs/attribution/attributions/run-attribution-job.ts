@@ -71,6 +71,7 @@ async function begin(services: RunWorkerServices, accountId: Uuid, attributionId
 }
 
 async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
+  const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
   const data = await services.loadRunData(
     {
@@ -84,7 +85,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: A
     (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
-  return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now() });
+  return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs });
 }
 
 function parametersOf(attribution: Attribution, source: DataSource): RunParameters {

@@ -74,6 +74,8 @@ const STATEMENTS: readonly string[] = [
     version UInt64) ENGINE = ReplacingMergeTree(version) ${PARTITION} ORDER BY (${SOURCE_NAMES}, upload_id, line)`,
   `CREATE TABLE IF NOT EXISTS upload_counts (${SOURCE}, upload_id String, chunk UInt32, accepted UInt64, rejected UInt64, conversions UInt64, timed UInt64,
     earliest DateTime64(3, 'UTC'), latest DateTime64(3, 'UTC'), version UInt64) ENGINE = ReplacingMergeTree(version) ${PARTITION} ORDER BY (${SOURCE_NAMES}, upload_id, chunk)`,
+  `CREATE TABLE IF NOT EXISTS upload_currencies (${SOURCE}, upload_id String, currency String, version UInt64)
+    ENGINE = ReplacingMergeTree(version) ${PARTITION} ORDER BY (${SOURCE_NAMES}, upload_id)`,
   ...INTAKES.map(({ name, columns }) => `CREATE TABLE IF NOT EXISTS ${name}_intake (${INTAKE}, ${columns}) ENGINE = Null`),
   ...TARGETS.map(
     ({ intake, table, columns, when }) => `CREATE MATERIALIZED VIEW IF NOT EXISTS ${intake}_to_${table} TO ${table} AS
@@ -92,4 +94,4 @@ export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<voi
 }
 
 /** Every table that holds rows of a source. */
-export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'rejects', 'upload_counts'] as const;
+export const SOURCE_TABLES = ['touchpoints', 'conversions', 'spend', 'paths', 'rejects', 'upload_counts', 'upload_currencies'] as const;

@@ -85,7 +85,7 @@ async function ingestParquet(options: IngestOptions, store: UploadStore, body: U
   const layout = detectLayout(upload.columns, options.mapping);
   await store.clear();
   const known = currencyOf(options, layout, { sample: [] });
-  const currency = known ?? (layout.columns.has('currency') ? await store.firstCurrency(layout, upload.read()) : null);
+  const currency = known ?? (layout.columns.has('currency') ? await store.firstCurrency(layout, upload.read(), versionOf(options.now, 0)) : null);
   const intake = new Intake(options, store, layout, currency ?? DEFAULT_CURRENCY, undefined);
   await intake.store({ format: 'parquet' }, 0, 1, { knownUtf8: false }, () => upload.read());
   options.onProgress?.({ bytes: body.bytes() });
@@ -134,7 +134,7 @@ class Intake {
     const encoding: RecordEncoding =
       this.#delimiter === undefined ? { format: 'ndjson' } : { format: 'csv', delimiter: this.#delimiter, numbered: chunk.numbered };
     if (chunk.data.length > 0) await this.store(encoding, number, chunk.firstLine, { knownUtf8: isUtf8(chunk.data) }, () => chunk.data);
-    if (chunk.unreadable.length > 0) await retried(() => this.#store.reject(chunk.unreadable, number, this.#version(number)));
+    if (chunk.unreadable.length > 0) await retried(() => this.#store.reject(chunk.unreadable, number, versionOf(this.#options.now, number)));
   }
 
   /** Stores one piece of data; sent again as long as the store is away for a moment. */
@@ -145,7 +145,7 @@ class Intake {
       account_id: this.#options.source.accountId,
       data_source_id: this.#options.source.dataSourceId,
       upload_id: this.#options.uploadId,
-      version: this.#version(number),
+      version: versionOf(this.#options.now, number),
       chunk: number,
       first_line: firstLine,
       currency: this.#currency,
@@ -153,11 +153,11 @@ class Intake {
     };
     await retried(() => this.#options.clickhouse.insert(statement, data(), { params: bound, settings, timeoutMs: CHUNK_TIMEOUT_MS }));
   }
+}
 
-  /** Later uploads win over earlier ones, later chunks of an upload over its earlier ones. */
-  #version(chunk: number): string {
-    return String((BigInt(this.#options.now.getTime()) << 20n) | BigInt(chunk));
-  }
+/** Later uploads win over earlier ones, later chunks of an upload over its earlier ones. */
+function versionOf(now: Date, chunk: number): string {
+  return String((BigInt(now.getTime()) << 20n) | BigInt(chunk));
 }
 
 async function retried(work: () => Promise<void>): Promise<void> {

@@ -81,21 +81,23 @@ export class UploadStore {
   }
 
   /** The first currency that a Parquet file names, read by the engine from that column alone. */
-  async firstCurrency(layout: RecordLayout, data: AsyncIterable<Uint8Array>): Promise<string | null> {
+  async firstCurrency(layout: RecordLayout, data: AsyncIterable<Uint8Array>, version: string): Promise<string | null> {
     const name = layout.header[layout.columns.get('currency')!]!;
     const identifier = `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``;
-    const probe = `${this.#uploadId}/currency`;
-    const params = { ...this.#params, upload_id: probe };
+    const structure = `${identifier} String`.replaceAll(/[\\']/g, String.raw`\$&`);
     await this.#clickhouse.insert(
-      `INSERT INTO rejects (account_id, data_source_id, upload_id, line, column, code, value, version)
-        SELECT {account_id:String}, {data_source_id:String}, {upload_id:String}, 0, '', 'currency', any(upper(trimBoth(code))), 0
-        FROM (SELECT ${identifier} AS code FROM input('${identifier.replaceAll(/[\\']/g, String.raw`\$&`)} String')) WHERE match(trimBoth(code), '^[A-Za-z]{3}$') HAVING count() > 0 FORMAT Parquet`,
+      `INSERT INTO upload_currencies (account_id, data_source_id, upload_id, currency, version)
+        SELECT {account_id:String}, {data_source_id:String}, {upload_id:String}, any(upper(trimBoth(${identifier}))), {version:UInt64}
+        FROM input('${structure}') WHERE match(trimBoth(${identifier}), '^[A-Za-z]{3}$') FORMAT Parquet`,
       data,
-      { params, timeoutMs: 600_000 },
+      { params: { ...this.#params, version }, settings: { max_threads: 1, input_format_parquet_preserve_order: 1 }, timeoutMs: 600_000 },
     );
-    const [row] = await this.#clickhouse.rows(`SELECT value FROM rejects WHERE ${OF_SOURCE} AND upload_id = {upload_id:String}`, z.object({ value: z.string() }), { params });
-    await this.#clickhouse.command(`DELETE FROM rejects WHERE ${OF_SOURCE} AND upload_id = {upload_id:String}`, { params });
-    return row?.value ?? null;
+    const [row] = await this.#clickhouse.rows(
+      `SELECT currency FROM upload_currencies FINAL WHERE ${OF_SOURCE} AND upload_id = {upload_id:String}`,
+      z.object({ currency: z.string() }),
+      { params: this.#params },
+    );
+    return row?.currency || null;
   }
 
   async #firstErrors(): Promise<RowReject[]> {

@@ -49,9 +49,9 @@ const count = async (): Promise<number> => (await clickhouse.rows('SELECT count(
 
 test('a killed engine comes back on the same address with every acknowledged row', async () => {
   let acknowledged = 0;
-  let killed = false;
+  const killed = new AbortController();
   const writer = (async () => {
-    while (!killed || !(await answers())) {
+    while (!killed.signal.aborted || !(await answers())) {
       try {
         await clickhouse.insert('INSERT INTO t FORMAT CSV', Buffer.from(`${acknowledged}\n`));
         acknowledged += 1;
@@ -63,7 +63,7 @@ test('a killed engine comes back on the same address with every acknowledged row
   })();
   await until(() => acknowledged >= 5);
   process.kill(enginePid(), 'SIGKILL');
-  killed = true;
+  killed.abort();
   await writer;
   // The insert that was cut off may have been stored as well.
   const stored = await clickhouse.rows('SELECT DISTINCT n FROM t ORDER BY n', OneNumber);

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { creditOf, recoveredRevenue, type RunTotals } from '../../../../subgraphs/attribution/attributions/compose-figures.ts';
+import type { ChannelFigures } from '../../../../subgraphs/attribution/attributions/figures.ts';
+import { presentChannels } from '../../../../subgraphs/attribution/attributions/present-attribution.ts';
+
+function figuresOf(channel: string, attributedRevenueCents: number, lastclickRevenueCents: number, isBaseline = false): ChannelFigures {
+  return { channel, isBaseline, spend: 0, attributedRevenueCents, lastclickRevenueCents, conversions: 0, share: 0, confidence: null, confidenceInterval: null };
+}
+
+const anyChannels = fc.array(fc.record({ attributed: fc.integer({ min: 0, max: 1e12 }), lastClick: fc.integer({ min: 0, max: 1e12 }), isBaseline: fc.boolean() }), { maxLength: 30 });
+
+describe('recovered revenue', () => {
+  test('counts what last click hid from the paid channels that it under-credits', () => {
+    const channels = [figuresOf('meta_ads', 4000, 1000), figuresOf('email', 500, 900), figuresOf('direct', 9000, 100, true)];
+    expect(recoveredRevenue(channels)).toEqual({ revenueCausalCents: 4000, revenueLastclickCents: 1000, deltaRCents: 3000, deltaRNetCents: 2600 });
+  });
+
+  test('is never negative, never less than the signed sum, and zero where last click is right', () => {
+    fc.assert(
+      fc.property(anyChannels, (given) => {
+        const channels = given.map(({ attributed, lastClick, isBaseline }, index) => figuresOf(`c${index}`, attributed, lastClick, isBaseline));
+        const { deltaRCents, deltaRNetCents, revenueCausalCents, revenueLastclickCents } = recoveredRevenue(channels);
+        expect(deltaRCents).toBeGreaterThanOrEqual(Math.max(0, deltaRNetCents));
+        expect(deltaRCents).toBe(revenueCausalCents - revenueLastclickCents);
+        const right = channels.map((channel) => ({ ...channel, attributedRevenueCents: channel.lastclickRevenueCents }));
+        expect(recoveredRevenue(right).deltaRCents).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('the credit of a model', () => {
+  test('is whole cents that sum with the baseline to the revenue, whatever the shares', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0.001, max: 1, noNaN: true }), { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 1e11 }), fc.double({ min: 0, max: 1, noNaN: true }), (weights, revenueCents, unattributedShare) => {
+        const channels = weights.map((_, index) => `c${index}`);
+        const revenue = revenueCents / 100;
+        const unattributedRevenue = revenue * unattributedShare;
+        const sum = weights.reduce((total, weight) => total + weight, 0);
+        const value = Float64Array.from(weights, (weight) => ((revenue - unattributedRevenue) * weight) / sum);
+        const columns = { channels, conversions: new Float64Array(weights.length), value, share: Float64Array.from(weights, (weight) => weight / sum) };
+        const totals: RunTotals = {
+          channels,
+          isBaseline: new Uint8Array(weights.length),
+          conversions: 1,
+          revenue,
+          unattributedRevenue,
+          spend: new Map(),
+          confidenceLevel: 0.95,
+          comparison: {
+            ok: true,
+            model: 'comparison',
+            channels,
+            rules: { last: columns, first: columns, linear: columns, position: columns, timeDecay: columns },
+            attributed: { conversions: 1, value: revenue - unattributedRevenue },
+            unattributed: { conversions: 0, value: unattributedRevenue },
+          },
+        };
+        const shapley = { ok: true as const, model: 'shapley' as const, ...columns, totals: { paths: 1, conversions: 1, value: revenue, nulls: 0 }, warnings: [] };
+        const credit = creditOf('shapley', shapley, totals);
+        const published = credit.channels.reduce((total, channel) => total + channel.attributedRevenueCents, credit.baselineRevenueCents);
+        expect(published).toBe(credit.revenueCents);
+        expect(credit.channels.every((channel) => Number.isSafeInteger(channel.attributedRevenueCents))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('channel figures as they are shown', () => {
+  test('are ranked by attributed revenue, ties by name, with ratios that match their parts', () => {
+    const shown = presentChannels([{ ...figuresOf('b', 5000, 1000), spend: 20 }, figuresOf('a', 5000, 7000), figuresOf('direct', 2000, 0, true)], 20_000);
+    expect(shown.map(({ channel, rank }) => [channel, rank])).toEqual([['a', 1], ['b', 2], ['direct', 3]]);
+    expect(shown[1]).toMatchObject({ roi: 1.5, roas: 2.5, deltaR: 40, causalLift: 5000 / 15_000, incrementalRevenue: 50 });
+    expect(shown[0]).toMatchObject({ roi: null, roas: null, deltaR: -20 });
+    expect(shown[2]).toMatchObject({ incrementalRevenue: 0, attributedRevenue: 20 });
+  });
+
+  test('a channel that is all of the revenue has the largest lift that is published', () => {
+    expect(presentChannels([figuresOf('a', 100, 0)], 100)[0]!.causalLift).toBe(10);
+  });
+});
