@@ -52,7 +52,7 @@ export function pathStatement(withEventIds: boolean): string {
   return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(amount)) AS amounts, toFloat64(countIf(NOT converts)) AS nulls FROM (
     SELECT ${isConversion('part[-1]')} AS converts, if(converts, part_amount, 0) AS amount,
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${NO_CHANNEL})),
-        arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} > ${timeOf('part[-1]')}, part))) AS path
+        arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} >= ${timeOf('part[-1]')}, part))) AS path
     FROM (
       SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users(withEventIds)})
     ) ARRAY JOIN parts AS part, part_amounts AS part_amount
