@@ -23,6 +23,8 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
   let used: Promise<T> | undefined;
   const parsed = new Promise<never>((_resolve, reject) => {
     parser.on('file', (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
+      // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
+      stream.on('error', (error) => stream.destroy(error));
       if (used !== undefined) {
         stream.resume();
         return;

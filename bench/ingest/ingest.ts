@@ -81,15 +81,14 @@ try {
 
   const query = { ...key, dateRange: ['2025-02-01', '2025-06-30'] as const, lookbackDays: 30, conversionEvent: 'purchase' };
   for (const round of ['first', 'second', 'third']) {
-    const [store, factsMs] = await timed(async () => {
-      const journeys = new JourneyStore(clickhouse, query);
-      await journeys.facts();
-      return journeys;
-    });
-    const [{ paths, totals }, pathsMs] = await timed(() => store.loadPaths());
-    const [events, eventsMs] = await timed(() => store.loadEvents());
-    print(`journeys, ${round} read`, `facts ${seconds(factsMs)}, paths ${seconds(pathsMs)}, events ${seconds(eventsMs)}, all ${seconds(factsMs + pathsMs + eventsMs)}`);
-    if (round === 'first') print('', `${paths.nulls.length} paths of ${totals.journeys} journeys, ${events?.events.timeS.length} events of ${events?.events.userHash.length} users`);
+    const store = new JourneyStore(clickhouse, query);
+    const facts = await measured(() => store.facts());
+    const paths = await measured(() => store.loadPaths());
+    const events = await measured(() => store.loadEvents());
+    const all = [facts, paths, events];
+    const sum = (of: (one: (typeof all)[number]) => number) => seconds(all.reduce((total, one) => total + of(one), 0));
+    print(`journeys, ${round} read`, `facts ${seconds(facts.tookMs)}, paths ${seconds(paths.tookMs)}, events ${seconds(events.tookMs)}; all ${sum(({ tookMs }) => tookMs)}, processor ${sum(({ processorS }) => processorS * 1000)}`);
+    if (round === 'first') print('', `${paths.result.paths.nulls.length} paths of ${paths.result.totals.journeys} journeys, ${events.result?.events.timeS.length} events of ${events.result?.events.userHash.length} users`);
   }
   print('peak after journeys', `Node ${peakMb('self')} MB, engine ${peakMb(enginePid)} MB`);
 

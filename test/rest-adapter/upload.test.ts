@@ -196,6 +196,21 @@ describe('multipart/form-data', () => {
     expect(response.status).toBe(400);
     expect((await errorOf(response)).type).toBe('invalid_request');
   });
+
+  test('a form that is cut off before the port begins to read is 400', async () => {
+    const port = recording();
+    const body = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,';
+    await using door = await openDoor({
+      async ingestRecords(context, id, upload) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return port.ingestRecords(context, id, upload);
+      },
+    });
+    const response = await door.call('POST', PATH, { body, headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ type: 'invalid_request', code: 'malformed_multipart' });
+    expect(port.received).toEqual([]);
+  });
 });
 
 describe('limits and failures', () => {

@@ -1,7 +1,7 @@
 import type { PathTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
-import { loadEventTable, loadPathTable } from '../journeys/journey-store.ts';
+import { JourneyStore } from '../journeys/journey-store.ts';
 import type { JourneyQuery } from '../journeys/journey-query.ts';
 import type { RunData } from './analyze.ts';
 import type { RunQuery } from './run-attribution-job.ts';
@@ -9,7 +9,7 @@ import type { RunQuery } from './run-attribution-job.ts';
 /** Reads what a run needs from the columnar engine, side by side: paths, events, spend. */
 export function loadRunData(clickhouse: ClickHouse) {
   return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void): Promise<RunData> => {
-    const journeys: JourneyQuery = {
+    const wanted: JourneyQuery = {
       accountId: query.accountId,
       dataSourceId: query.dataSourceId,
       dateRange: [query.startDate, query.endDate],
@@ -17,9 +17,10 @@ export function loadRunData(clickhouse: ClickHouse) {
       conversionEvent: query.conversionEvent,
     };
     onStage('loading');
-    const spendRead = sourceSpend(clickhouse, query, journeys.dateRange);
+    const journeys = new JourneyStore(clickhouse, wanted);
+    await journeys.facts();
     onStage('building_journeys');
-    const [{ paths, totals }, followed, spend] = await Promise.all([loadPathTable(clickhouse, journeys), loadEventTable(clickhouse, journeys), spendRead]);
+    const [{ paths, totals }, followed, spend] = await Promise.all([journeys.loadPaths(), journeys.loadEvents(), sourceSpend(clickhouse, query, wanted.dateRange)]);
     const spendByChannel = new Map<string, number>();
     for (const day of spend) spendByChannel.set(day.channel, (spendByChannel.get(day.channel) ?? 0) + day.spend);
     return {

@@ -47,10 +47,12 @@ function users(withEventIds: boolean): string {
  * Distinct paths with their counts, in one statement. A user's events are split behind every conversion; a part counts when
  * its last event (the conversion, or the last touch of what never converted) lies in the range, and its path are the touches
  * within the lookback before that event. A conversion's own click is its last touch. The order of the paths is fixed.
+ * `touches` adds up to the touches of the range, whatever the lookback: each stands in a part that ends in the range.
  */
 export function pathStatement(withEventIds: boolean): string {
-  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(amount)) AS amounts, toFloat64(countIf(NOT converts)) AS nulls FROM (
-    SELECT ${isConversion('part[-1]')} AS converts, if(converts, part_amount, 0) AS amount,
+  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(amount)) AS amounts, toFloat64(countIf(NOT converts)) AS nulls,
+    toFloat64(sum(touched)) AS touches FROM (
+    SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= {start:UInt64}, part) AS touched, if(converts, part_amount, 0) AS amount,
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${NO_CHANNEL})),
         arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} >= ${timeOf('part[-1]')}, part))) AS path
     FROM (
@@ -68,7 +70,8 @@ export function eventStatement(withEventIds: boolean): string {
 /** Paths that were uploaded as such: dated rows of the range, undated ones always. */
 export const STORED_PATHS_STATEMENT = `
   SELECT arrayMap(step -> toUInt16(transform(step, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})), kept) AS path,
-    toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(paths.nulls)) AS nulls
+    toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(paths.nulls)) AS nulls,
+    length(path) * (conversions + nulls) AS touches
   FROM (
     SELECT arrayFilter(step -> step IN {channels:Array(String)}, arrayMap(step -> toString(step), paths.path)) AS kept, conversions, revenue, nulls
     FROM paths FINAL WHERE ${OF_SOURCE} AND (dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC'))))
@@ -86,7 +89,3 @@ export const FACTS_STATEMENT = `
     UNION ALL
     SELECT groupUniqArrayArray(65536)(arrayMap(step -> toString(step), path)), 0, 0, 0, 0, count() FROM paths WHERE ${OF_SOURCE}
   )`;
-
-/** Touches of the range, duplicates counted once. */
-export const TOUCHES_STATEMENT = `
-  SELECT count() AS touches FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('start', 'until')} AND channel IN {channels:Array(String)}`;

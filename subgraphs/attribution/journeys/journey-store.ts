@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { sourceParams } from '../touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
 import { GrowingArray } from './growing-array.ts';
-import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type JourneyTotals, type TimeSpan } from './journey-query.ts';
-import { eventStatement, FACTS_STATEMENT, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT, TOUCHES_STATEMENT } from './journey-statements.ts';
+import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
+import { eventStatement, FACTS_STATEMENT, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
 import { fnv1a32 } from './user-hash.ts';
 
 /** Follow-up that PRAV needs behind the range, and how far back it looks for exposures (models: PRAV). */
@@ -59,11 +59,7 @@ export class JourneyStore {
   async loadPaths(): Promise<JourneyPaths> {
     const facts = await this.facts();
     const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts.withEventIds);
-    const [read, touches] = await Promise.all([
-      readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts.channels),
-      facts.holdsPaths ? undefined : this.#countTouches(facts),
-    ]);
-    return { paths: read.paths, totals: { ...read.totals, touches: touches ?? read.totals.touches } };
+    return readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts.channels);
   }
 
   /** Every event of the window that PRAV needs around the range; null for a source of aggregated paths. */
@@ -95,11 +91,6 @@ export class JourneyStore {
     };
   }
 
-  async #countTouches(facts: JourneyFacts): Promise<number> {
-    const [row] = await this.#clickhouse.rows(TOUCHES_STATEMENT, z.object({ touches: Count }), this.#options(facts, this.#range));
-    return row!.touches;
-  }
-
   /** The range with the lookback before it. */
   #journeySpan(): TimeSpan {
     return { startMs: this.#range.startMs - this.#query.lookbackDays * DAY_MS, endMs: this.#range.endMs };
@@ -124,8 +115,8 @@ export class JourneyStore {
   }
 }
 
-/** Columns: path (channel indices), conversions, amounts (in 1/10000), nulls. The empty path goes into the totals only. */
-async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: readonly string[]): Promise<{ paths: PathTable; totals: JourneyTotals }> {
+/** Columns: path (channel indices), conversions, amounts (in 1/10000), nulls, touches. The empty path goes into the totals only. */
+async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: readonly string[]): Promise<JourneyPaths> {
   const offsets = new GrowingArray(Uint32Array);
   const steps = new GrowingArray(Uint16Array);
   const conversions = new GrowingArray(Float64Array);
@@ -135,10 +126,11 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: r
   offsets.append([0]);
   for await (const batch of batches) {
     const path = uint16Lists(batch, 'path');
-    const [c, v, n] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls')];
+    const [c, v, n, touches] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls'), float64Column(batch, 'touches')];
     for (let row = 0; row < batch.numRows; row += 1) {
       const length = path.offsets[row + 1]! - path.offsets[row]!;
       sums.amount += v[row]!;
+      sums.touches += touches[row]!;
       if (length === 0) {
         sums.unattributed += c[row]!;
         sums.unattributedAmount += v[row]!;
@@ -146,7 +138,6 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: r
       }
       sums.converting += c[row]!;
       sums.nulls += n[row]!;
-      sums.touches += length * (c[row]! + n[row]!);
       steps.append(path.elements.subarray(path.offsets[row], path.offsets[row + 1]));
       offsets.append([steps.length]);
       conversions.append([c[row]!]);
