@@ -19,7 +19,7 @@ import { startWorker } from './worker.ts';
 export async function startAll(config: Config, logger: Logger): Promise<Running> {
   const clock = () => new Date();
   const undo: (() => Promise<void>)[] = [];
-  const stop = async () => {
+  const undoAll = async () => {
     for (const step of undo.toReversed()) await step();
   };
   try {
@@ -35,6 +35,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
 
     const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, logger, clock })]);
     undo.push(() => worker.close());
+    const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({
       config,
       subgraphs,
@@ -44,10 +45,16 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       logger,
       clock,
     });
-    undo.push(() => front.stop());
-    return { welcome: welcome(config, front.port, await prepareExample(config.dataDir, clock())), stop };
+    return {
+      welcome: welcome(config, front.port, example),
+      async stop(announceMs) {
+        // Side by side, since both may need their time: requests and jobs finish, and no job is begun any more.
+        await Promise.all([front.stop(announceMs), ground.jobs.stop()]);
+        await undoAll();
+      },
+    };
   } catch (error) {
-    await stop();
+    await undoAll();
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { createGateway, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../platform/auth/admission.ts';
@@ -27,8 +28,11 @@ export interface FrontOptions {
 
 export interface Front {
   readonly port: number;
-  /** Answers what is under way, ends streams with a hint to resume, then closes. */
-  stop(): Promise<void>;
+  /**
+   * Says at /readyz that it is ending, goes on for `announceMs` so that load balancers notice, then answers what is
+   * under way, ends streams with a hint to resume, and closes.
+   */
+  stop(announceMs?: number): Promise<void>;
 }
 
 /** How long requests under way may take to finish when the service stops. */
@@ -61,8 +65,10 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const server = await listen({ host: config.host, port: config.port, handler: app.callback(), upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()) });
   return {
     port: server.port,
-    async stop() {
+    async stop(announceMs = 0) {
       draining = true;
+      server.announceEnd();
+      if (announceMs > 0) await sleep(announceMs);
       rest.close();
       await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
     },

@@ -28,8 +28,8 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   });
   return {
     welcome: [`Liftgraph gateway is up at http://${config.host}:${front.port}`],
-    async stop() {
-      await front.stop();
+    async stop(announceMs) {
+      await front.stop(announceMs);
       await ground.close();
     },
   };

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
@@ -6,6 +6,8 @@ import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
 
 export interface ListeningServer {
   readonly port: number;
+  /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
+  announceEnd(): void;
   /** Takes no more connections, lets requests under way finish, and resolves when the last one has. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -23,15 +25,18 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
+const IDLE_SWEEP_MS = 100;
+
 /** Listens with time limits that no slow client outlives. @throws ListenError */
 export async function listen(options: ServerOptions): Promise<ListeningServer> {
   const server = createServer(HTTP_SERVER_OPTIONS, options.handler);
+  const connections = new Connections(server);
   if (options.upgrade !== undefined) server.on('upgrade', options.upgrade);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(listenFailure(error, options), { cause: error })));
     server.listen(options.port, options.host, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, drain: (timeoutMs) => drain(server, timeoutMs) };
+  return { port: (server.address() as AddressInfo).port, announceEnd: () => connections.announceEnd(), drain: (timeoutMs) => connections.drain(timeoutMs) };
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptions): string {
@@ -40,12 +45,34 @@ function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptio
   return `cannot listen on ${host}:${port}: ${error.message}`;
 }
 
-async function drain(server: Server, timeoutMs: number): Promise<void> {
-  // Without this, a client that keeps its connection alive would hold the server open for ever.
-  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
-  await closed;
-  clearTimeout(cut);
+/** Knows what is being answered, so that a server can end without cutting anyone off. */
+class Connections {
+  readonly #server: Server;
+  readonly #answers = new Set<ServerResponse>();
+  #ending = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.prependListener('request', (_request, response) => {
+      this.#answers.add(response);
+      response.once('close', () => this.#answers.delete(response));
+      if (this.#ending) response.setHeader('Connection', 'close');
+    });
+  }
+
+  announceEnd(): void {
+    this.#ending = true;
+    for (const answer of this.#answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
+  }
+
+  async drain(timeoutMs: number): Promise<void> {
+    this.announceEnd();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // A connection whose answer had begun before the end was announced stays open behind it.
+    const sweep = setInterval(() => this.#server.closeIdleConnections(), IDLE_SWEEP_MS);
+    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
 }

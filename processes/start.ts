@@ -5,6 +5,8 @@ import type { Running } from './running.ts';
 
 /** Exit status of a start that was refused for a reason that the user can mend. */
 const REFUSED = 2;
+/** Whoever sends SIGTERM may have a load balancer in front, which looks at /readyz once a second; Ctrl-C is a person. */
+const ANNOUNCE_MS = { SIGTERM: 1_500, SIGINT: 0 } as const;
 
 const config = configOrExit();
 if (process.argv.includes('--print-config')) {
@@ -14,27 +16,30 @@ if (process.argv.includes('--print-config')) {
 const logger = createLogger({ level: config.logLevel, format: config.logFormat });
 let running: Running | undefined;
 let stopping = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal));
-watchParent(() => void stop('the end of the parent process'));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, ANNOUNCE_MS[signal]));
+watchParent(() => void stop('the end of the parent process', 0));
 
 try {
   running = await startRole(config, logger);
-  if (stopping) await running.stop();
-  else process.stdout.write(`${running.welcome.join('\n')}\n`);
+  if (stopping) {
+    await running.stop();
+    process.exit(0);
+  }
+  process.stdout.write(`${running.welcome.join('\n')}\n`);
 } catch (error) {
   logger.debug({ err: error }, 'the start was refused');
   process.stderr.write(`liftgraph cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(REFUSED);
 }
 
-async function stop(cause: string): Promise<void> {
+async function stop(cause: string, announceMs: number): Promise<void> {
   if (stopping) return;
   stopping = true;
   logger.info({ cause }, 'stopping');
   // Before the start is over there is nothing to stop yet; it stops itself then.
   if (running === undefined) return;
   try {
-    await running.stop();
+    await running.stop(announceMs);
     process.exit(0);
   } catch (error) {
     logger.error({ err: error }, 'the stop met an error');

@@ -1,11 +1,12 @@
-import { join, relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Config } from '../platform/config.ts';
 import type { ExampleFiles } from './example-files.ts';
 
 /** What the terminal shows once everything is up: where things are, and a first request to paste. */
 export function welcome(config: Config, port: number, example: ExampleFiles): string[] {
   const root = `http://${config.host}:${port}`;
-  const directory = relative(process.cwd(), example.directory) || '.';
+  // Whole and quoted: the shell it is pasted into may stand elsewhere.
+  const directory = `'${resolve(example.directory).replaceAll(`'`, String.raw`'\''`)}'`;
   return [
     '',
     `Liftgraph is up at ${root}`,
@@ -33,7 +34,7 @@ function firstRequest(root: string, directory: string, [start, end]: readonly [s
     `LG=${root}/v1`,
     `KEY=$(curl -sf $LG/agents/register ${nonce} ${json} -d "{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$RANDOM$RANDOM\\"}" | ${pick('api_key')})`,
     `SOURCE=$(curl -sf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d '{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
-    `for FILE in touchpoints orders spend; do curl -sf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${join(directory, '$FILE.csv')} -X POST -o /dev/null; done`,
+    `for FILE in touchpoints orders spend; do curl -sf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
     `curl -s $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d "{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
   ];
 }

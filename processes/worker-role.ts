@@ -11,8 +11,8 @@ export async function startWorkerRole(config: Config, logger: Logger): Promise<R
   return {
     welcome: [`Liftgraph worker is up: ${config.jobConcurrency} jobs at a time on ${config.computeThreads} threads`],
     async stop() {
-      await ground.close();
       await worker.close();
+      await ground.close();
     },
   };
 }

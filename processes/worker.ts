@@ -12,6 +12,7 @@ import { startHousekeeping } from './housekeeping.ts';
 
 export interface Worker {
   readonly pool: ComputePool;
+  /** Takes no more jobs, and waits for the running ones before their threads end. */
   close(): Promise<void>;
 }
 
@@ -38,9 +39,10 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   const housekeeping = startHousekeeping(ground.database, logger);
   return {
     pool,
-    close() {
+    async close() {
       housekeeping.stop();
-      return pool.close();
+      await jobs.stop();
+      await pool.close();
     },
   };
 }

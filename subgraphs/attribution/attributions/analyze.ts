@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import { toCents } from '../../../compute/numerics/largest-remainder.ts';
 import type { Failure } from '../../../compute/outcome.ts';
 import type { ComputePool } from '../../../compute/pool.ts';
 import type { RunOptions } from '../../../compute/run-options.ts';
@@ -130,7 +131,7 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
   const figures = {
     currency: parameters.currency,
     conversions: data.totals.conversions,
-    unattributedRevenueCents: Math.round(data.totals.unattributedRevenue * 100),
+    unattributedRevenueCents: toCents(totals.unattributedRevenue),
     ...credit,
     ...recoveredRevenue(credit.channels),
     methodology: methodologyOf(parameters, outcomes),

@@ -47,18 +47,11 @@ interface RawCredit {
 export function creditOf(model: AttributionModel, outcome: Successful<AttributionModel>, totals: RunTotals): Credit {
   const raw = rawCredit(model, outcome, totals);
   const revenueCents = toCents(totals.revenue);
-  const place = new Map(outcome.channels.map((channel, index) => [channel, index]));
-  const of = (column: Float64Array, channel: string): number => {
-    const index = place.get(channel);
-    return index === undefined ? 0 : column[index]!;
-  };
+  const place = placesOf(outcome.channels);
+  const of = (column: Float64Array, channel: string): number => valueAt(column, place.get(channel));
   const amounts = Float64Array.from([...totals.channels.map((channel) => 100 * of(raw.value, channel)), 100 * raw.baselineRevenue]);
   const cents = largestRemainder(amounts, revenueCents);
-  const lastClick = ruleValues(totals, 'last');
-  const lastClickCents = largestRemainder(
-    Float64Array.from([...totals.channels.map((channel) => 100 * (lastClick[channel] ?? 0)), 100 * totals.unattributedRevenue]),
-    revenueCents,
-  );
+  const lastClickCents = ruleCents(totals, 'last', totals.channels);
   const channels = totals.channels.map((channel, index): ChannelFigures => ({
     channel,
     isBaseline: totals.isBaseline[index] === 1,
@@ -71,7 +64,8 @@ export function creditOf(model: AttributionModel, outcome: Successful<Attributio
     confidenceInterval:
       raw.intervalLow === null || raw.intervalHigh === null || totals.isBaseline[index] === 1
         ? null
-        : { lower: of(raw.intervalLow, channel), upper: of(raw.intervalHigh, channel), level: totals.confidenceLevel },
+        : // The cent that rounding moved to the channel stays inside.
+          { lower: Math.min(of(raw.intervalLow, channel), cents[index]! / 100), upper: Math.max(of(raw.intervalHigh, channel), cents[index]! / 100), level: totals.confidenceLevel },
   }));
   return { channels, revenueCents, baselineRevenueCents: cents[totals.channels.length]!, confidence: raw.overallConfidence };
 }
@@ -111,9 +105,13 @@ export function recoveredRevenue(channels: readonly ChannelFigures[]): Pick<Anal
 
 const RULE_NAMES = { last: 'last_click', first: 'first_click', linear: 'linear', timeDecay: 'time_decay', position: 'position_based' } as const satisfies Record<string, ComparisonRule>;
 
-/** Revenue per channel by each comparison rule, major units. */
+/** Revenue per channel by each comparison rule, major units; each rule and the unattributed revenue sum to the revenue of the run to the cent. */
 export function comparisonOf(totals: RunTotals): AnalysisFigures['comparison'] {
-  const entries = Object.entries(RULE_NAMES).map(([rule, name]) => [name, ruleValues(totals, rule as keyof typeof RULE_NAMES)]);
+  const { channels } = totals.comparison;
+  const entries = Object.entries(RULE_NAMES).map(([rule, name]) => {
+    const cents = ruleCents(totals, rule as keyof typeof RULE_NAMES, channels);
+    return [name, Object.fromEntries(channels.map((channel, index) => [channel, cents[index]! / 100]))];
+  });
   return Object.fromEntries(entries) as AnalysisFigures['comparison'];
 }
 
@@ -126,7 +124,19 @@ export function modelBreakdownOf(outcomes: ModelOutcomes): AnalysisFigures['mode
   return Object.fromEntries(members);
 }
 
-function ruleValues(totals: RunTotals, rule: keyof typeof RULE_NAMES): Readonly<Record<string, number>> {
-  const { channels, rules } = totals.comparison;
-  return Object.fromEntries(channels.map((channel, index) => [channel, rules[rule].value[index]!]));
+/** What a comparison rule gives each of `channels`, in cents: they share what is not the revenue of conversions without a touch. */
+function ruleCents(totals: RunTotals, rule: keyof typeof RULE_NAMES, channels: readonly string[]): Float64Array {
+  const { rules } = totals.comparison;
+  const place = placesOf(totals.comparison.channels);
+  const amounts = Float64Array.from(channels, (channel) => 100 * valueAt(rules[rule].value, place.get(channel)));
+  return largestRemainder(amounts, toCents(totals.revenue) - toCents(totals.unattributedRevenue));
+}
+
+function placesOf(channels: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(channels.map((channel, index) => [channel, index]));
+}
+
+/** A channel that a model or rule does not know, such as one with spend alone, has nothing of it. */
+function valueAt(column: Float64Array, index: number | undefined): number {
+  return index === undefined ? 0 : column[index]!;
 }

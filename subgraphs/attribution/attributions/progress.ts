@@ -40,7 +40,8 @@ export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: 
 
 /**
  * Writes progress beside the work: events queue while a write is under way and go out together,
- * so that reporting never holds up the analysis. Losing the last of them in a crash is harmless.
+ * so that reporting never holds up the analysis. Each write is durable before anyone hears of it: were told events lost
+ * in a crash of the database, their numbers would be given again, and a watcher would take the result for an old event.
  */
 export class ProgressWriter {
   readonly #database: Database;
@@ -74,7 +75,6 @@ export class ProgressWriter {
         const batch = this.#queue;
         this.#queue = [];
         await this.#database.asTenant(this.#run.accountId, async (em) => {
-          await em.execute(`set local synchronous_commit = off`);
           await appendProgress(em, this.#pubSub, this.#run, batch);
         });
       }

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComputePool } from '../../../compute/pool.ts';
 import type { Job } from '../../../platform/events/jobs.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
@@ -32,6 +34,9 @@ export interface RunWorkerServices {
   readonly clock: () => Date;
 }
 
+/** A store that crashed is back within seconds; an attempt that gave up at once would have used up all its tries by then. */
+const OUTAGE_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+
 /**
  * Does the work of one accepted analysis. Safe to run again after a worker died half-way: the figures are the same
  * bit by bit, and a row that is finished already is left alone.
@@ -48,7 +53,8 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
     await progress.drain();
     await finish(services, attribution, (row) => row.complete(figures, services.clock()), { kind: 'RESULT' });
   } catch (error) {
-    if (!(error instanceof AnalysisFailedError)) throw error;
+    // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
+    if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
     await progress.drain();
     await recordFailure(services, accountId, attributionId, error.failure);
   }
@@ -73,19 +79,31 @@ async function begin(services: RunWorkerServices, accountId: Uuid, attributionId
 async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
-  const data = await services.loadRunData(
-    {
-      accountId: attribution.accountId,
-      dataSourceId: attribution.dataSourceId,
-      startDate: attribution.dateStart,
-      endDate: attribution.dateEnd,
-      lookbackDays: attribution.lookbackWindowDays,
-      conversionEvent: attribution.conversionEvent,
-    },
-    (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }),
+  const query: RunQuery = {
+    accountId: attribution.accountId,
+    dataSourceId: attribution.dataSourceId,
+    startDate: attribution.dateStart,
+    endDate: attribution.dateEnd,
+    lookbackDays: attribution.lookbackWindowDays,
+    conversionEvent: attribution.conversionEvent,
+  };
+  const data = await throughOutages(job.signal, () =>
+    services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs });
+}
+
+async function throughOutages<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (const pauseMs of OUTAGE_PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
+      await sleep(pauseMs, undefined, { signal });
+    }
+  }
+  return work();
 }
 
 function parametersOf(attribution: Attribution, source: DataSource): RunParameters {

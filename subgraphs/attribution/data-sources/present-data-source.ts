@@ -44,8 +44,13 @@ export function presentDetail(source: DataSource, uploads: readonly Upload[], no
     },
     quality: statistics === null || statistics.conversions === 0 ? null : statistics,
     currentSync: open === undefined ? null : { syncId: publicId('sync', open.id as Uuid), progress: null, startedAt: open.startedAt, rows: open.rowsAccepted },
-    recentSyncs: uploads.map(presentSync),
+    recentSyncs: uploads.map((upload) => ({ ...presentSync(upload), status: isLost(upload, source, now) ? 'failed' : upload.status })),
   };
+}
+
+/** Its process was killed, so nobody closed the record, and the source's lease has run out. */
+function isLost(upload: Upload, source: DataSource, now: Date): boolean {
+  return upload.status === 'running' && source.statusAt(now) !== 'syncing';
 }
 
 /** One upload or sync as the graph shows it. */

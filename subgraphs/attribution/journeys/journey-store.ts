@@ -220,3 +220,10 @@ export const loadPathTable = (clickhouse: ClickHouse, query: JourneyQuery): Prom
 
 /** The event table of a query, null for a source of aggregated paths. See {@link JourneyStore.loadEvents}. */
 export const loadEventTable = (clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyEvents | null> => new JourneyStore(clickhouse, query).loadEvents();
+
+/** Both at once, with what a source holds read only once: the quickest way to everything a run needs. */
+export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & { readonly followed: JourneyEvents | null }> {
+  const store = new JourneyStore(clickhouse, query);
+  const [journeys, followed] = await Promise.all([store.loadPaths(), store.loadEvents()]);
+  return { ...journeys, followed };
+}

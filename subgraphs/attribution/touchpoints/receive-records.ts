@@ -100,10 +100,11 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
 async function failUpload(services: ReceiveServices, source: DataSource, upload: Upload, cause: unknown): Promise<void> {
   const now = services.clock();
   const known = cause instanceof ProblemError;
+  const retryable = !known || cause.type === 'service_unavailable';
   await services.database.asTenant(source.accountId, async (em) => {
     const record = await em.findOne(Upload, { id: upload.id });
     const current = await new DataSourceStore(em).find(source.id as Uuid);
-    record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable: !known }, now);
+    record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable }, now);
     if (current !== null) current.syncingUntil = null;
     await em.flush();
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { creditOf, recoveredRevenue, type RunTotals } from '../../../../subgraphs/attribution/attributions/compose-figures.ts';
+import { toCents } from '../../../../compute/numerics/largest-remainder.ts';
+import { comparisonOf, creditOf, recoveredRevenue, type RunTotals } from '../../../../subgraphs/attribution/attributions/compose-figures.ts';
 import type { ChannelFigures } from '../../../../subgraphs/attribution/attributions/figures.ts';
 import { presentChannels } from '../../../../subgraphs/attribution/attributions/present-attribution.ts';
 
@@ -63,6 +64,73 @@ describe('the credit of a model', () => {
         expect(credit.channels.every((channel) => Number.isSafeInteger(channel.attributedRevenueCents))).toBe(true);
       }),
     );
+  });
+});
+
+const anyAmounts = fc.array(fc.double({ min: -1000, max: 1e7, noNaN: true }), { minLength: 1, maxLength: 12 });
+
+/** A run in which every rule gives the channels c0, c1, … the amounts of `value`. */
+function totalsOf(value: readonly number[], unattributedRevenue: number, others: Partial<RunTotals> = {}): RunTotals {
+  const channels = value.map((_, index) => `c${index}`);
+  const columns = { conversions: new Float64Array(value.length), value: Float64Array.from(value), share: new Float64Array(value.length) };
+  const attributed = value.reduce((sum, amount) => sum + amount, 0);
+  return {
+    channels,
+    isBaseline: new Uint8Array(value.length),
+    conversions: 1,
+    revenue: attributed + unattributedRevenue,
+    unattributedRevenue,
+    spend: new Map(),
+    confidenceLevel: 0.95,
+    comparison: {
+      ok: true,
+      model: 'comparison',
+      channels,
+      rules: { last: columns, first: columns, linear: columns, position: columns, timeDecay: columns },
+      attributed: { conversions: 1, value: attributed },
+      unattributed: { conversions: 0, value: unattributedRevenue },
+    },
+    ...others,
+  };
+}
+
+function shapleyOf(totals: RunTotals) {
+  const { channels, rules } = totals.comparison;
+  return { ok: true as const, model: 'shapley' as const, channels, ...rules.linear, totals: { paths: 1, conversions: 1, value: totals.revenue, nulls: 0 }, warnings: [] };
+}
+
+describe('the comparison', () => {
+  test('is whole cents that sum with the unattributed revenue to the revenue, by every rule', () => {
+    fc.assert(
+      fc.property(anyAmounts, fc.double({ min: 0, max: 1e6, noNaN: true }), (value, unattributedRevenue) => {
+        const totals = totalsOf(value, unattributedRevenue);
+        const comparison = comparisonOf(totals);
+        const { channels, revenueCents } = creditOf('shapley', shapleyOf(totals), totals);
+        for (const credits of Object.values(comparison)) {
+          const cents = Object.values(credits).map((amount) => Math.round(amount * 100));
+          expect(cents.reduce((sum, amount) => sum + amount, toCents(unattributedRevenue))).toBe(revenueCents);
+          expect(Object.values(credits)).toEqual(cents.map((amount) => amount / 100));
+        }
+        expect(Object.fromEntries(channels.map((figures) => [figures.channel, figures.lastclickRevenueCents / 100]))).toEqual(comparison.last_click);
+      }),
+    );
+  });
+
+  test('gives nothing to a channel with spend alone, whatever its name', () => {
+    const totals = totalsOf([3], 0, { channels: ['__proto__', 'c0', 'constructor'], isBaseline: new Uint8Array(3), spend: new Map([['constructor', 5], ['__proto__', 5]]) });
+    expect(creditOf('shapley', shapleyOf(totals), totals).channels.map((figures) => figures.lastclickRevenueCents)).toEqual([0, 300, 0]);
+  });
+});
+
+describe('an interval', () => {
+  test('contains the credit that is published, the cent of rounding included', () => {
+    const totals = totalsOf([10 / 3, 10 / 3, 10 / 3], 0);
+    const third = new Float64Array(3).fill(10 / 3);
+    const outcome = { ...shapleyOf(totals), model: 'causal' as const, intervalLow: third, intervalHigh: third, baselineRevenue: 0, confidence: third, overallConfidence: 1 };
+    for (const { attributedRevenueCents, confidenceInterval } of creditOf('causal', outcome as unknown as Parameters<typeof creditOf>[1], totals).channels) {
+      expect(confidenceInterval!.lower).toBeLessThanOrEqual(attributedRevenueCents / 100);
+      expect(confidenceInterval!.upper).toBeGreaterThanOrEqual(attributedRevenueCents / 100);
+    }
   });
 });
 

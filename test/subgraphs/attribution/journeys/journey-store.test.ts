@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { faultOfEventTable, faultOfPathTable, NO_CHANNEL, type EventTable, type PathTable } from '../../../../compute/journey-tables.ts';
 import type { JourneyQuery } from '../../../../subgraphs/attribution/journeys/journey-query.ts';
-import { loadEventTable, loadPathTable } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
+import { loadEventTable, loadJourneys, loadPathTable } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
 import { fnv1a, readEventRows, type EventRow } from '../../../compute/reference-data.ts';
 import { openColumnarStore, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
@@ -76,6 +76,12 @@ describe('the reference data', () => {
     expect(inOrderOfHash(eventsOf(read.events))).toEqual(inOrderOfHash(expected));
     const last = Math.max(...readEventRows().map(({ timeS }) => timeS));
     expect([read.observedUntilS, read.untilS]).toEqual([last, last]);
+  });
+
+  test('both tables at once are the tables one by one', async () => {
+    const { paths, totals, followed } = await loadJourneys(store.clickhouse, queryOf(source));
+    expect({ paths, totals }).toEqual(await loadPathTable(store.clickhouse, queryOf(source)));
+    expect(followed).toEqual(await loadEventTable(store.clickhouse, queryOf(source)));
   });
 
   test('reading twice, and after the same file came again, gives the same bytes', async () => {
