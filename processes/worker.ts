@@ -4,7 +4,7 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
-import { runSync, SYNC_QUEUE } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
+import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import type { Ground } from './ground.ts';
@@ -34,7 +34,11 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
     },
     (job) => runAttributionJob(services, job),
   );
-  await jobs.work(SYNC_QUEUE, {}, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
+  const onSyncExhausted = async (sync: SyncJob, error: Error) => {
+    logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
+    await failSync(ground.database, sync, clock);
+  };
+  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const housekeeping = startHousekeeping(ground.database, logger);
   return {

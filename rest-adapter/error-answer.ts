@@ -2,6 +2,7 @@ import { PROBLEM_TYPES, ProblemError } from '../schema/problems.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import type { Answer, Call } from './call.ts';
 import { rootUrl } from './links.ts';
+import { preferredType } from './media-type.ts';
 import type { Json } from './operation.ts';
 
 /** Seconds that a client should wait where the problem itself does not say. */
@@ -31,7 +32,7 @@ export function problemAnswer(call: Call, problem: ProblemError): Answer {
   const error = errorObject(problem, call.requestId, call.door.config.publicBaseUrl);
   const status = problem.problem.status;
   const headers = problemHeaders(call, problem);
-  if (call.http.accepts('application/json', 'application/problem+json') !== 'application/problem+json') return { status, body: { error }, headers };
+  if (preferredType(call.http, 'application/json', 'application/problem+json') !== 'application/problem+json') return { status, body: { error }, headers };
   const { type: _type, message, request_id: requestId, doc_url: docUrl, ...additional } = error;
   const details: Json = { type: docUrl, title: PROBLEM_TYPES[problem.type].title, status, detail: message, instance: `urn:request:${String(requestId)}`, ...additional };
   return { status, body: details, mediaType: 'application/problem+json', headers };

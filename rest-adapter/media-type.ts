@@ -1,3 +1,5 @@
+import type { Context } from 'koa';
+
 export interface MediaType {
   /** `type/subtype` in lower case; empty where there is none. */
   readonly essence: string;
@@ -14,4 +16,10 @@ export function parseMediaType(header: string): MediaType {
 
 export function isUtf8({ charset }: MediaType): boolean {
   return charset === '' || charset === 'utf-8' || charset === 'utf8';
+}
+
+/** The one of `offered` that the client likes best, undefined where it accepts none; all of them are sent in UTF-8, which the client may ask for. */
+export function preferredType(http: Context, ...offered: readonly string[]): string | undefined {
+  const preferred = http.accepts(...offered.map((type) => `${type}; charset=utf-8`));
+  return typeof preferred === 'string' ? parseMediaType(preferred).essence : undefined;
 }

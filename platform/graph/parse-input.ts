@@ -14,13 +14,15 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 
 /** The `validation_error` for a list of zod issues. */
 export function validationProblem(issues: readonly z.core.$ZodIssue[]): ProblemError {
-  const errors = issues.map(detail);
+  const errors = issues.flatMap(details);
   const first = errors[0]!;
   return new ProblemError('validation_error', `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`, { code: first.code, param: first.param, errors });
 }
 
-function detail(issue: z.core.$ZodIssue): ProblemDetail {
-  return { param: `/${issue.path.map((part) => snakeCase(String(part))).join('/')}`, code: issue.code, message: issue.message };
+function details(issue: z.core.$ZodIssue): ProblemDetail[] {
+  const param = issue.path.map((part) => `/${snakeCase(String(part))}`).join('');
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: `${param}/${key}`, code: 'unknown_member', message: 'is not a member that is known here' }));
+  return [{ param, code: issue.code === 'custom' ? 'invalid_value' : issue.code, message: issue.message }];
 }
 
 function snakeCase(name: string): string {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { GraphQLScalarType } from 'graphql';
+import { GraphQLError, GraphQLScalarType } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLLocalDate, GraphQLSafeInt, GraphQLURL } from 'graphql-scalars';
 
 function renamed(scalar: GraphQLScalarType, name: string, description: string): GraphQLScalarType {
@@ -8,7 +8,22 @@ function renamed(scalar: GraphQLScalarType, name: string, description: string): 
 }
 
 /** A `Date` inside, RFC 3339 with milliseconds and `Z` outside; text in both local and remote mode. */
-export const DateTimeScalar = renamed(GraphQLDateTimeISO, 'DateTime', 'A moment, RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z');
+export const DateTimeScalar = renamed(
+  new GraphQLScalarType({
+    ...GraphQLDateTimeISO.toConfig(),
+    parseValue: (value) => storable(GraphQLDateTimeISO.parseValue(value)),
+    parseLiteral: (node, variables) => storable(GraphQLDateTimeISO.parseLiteral(node, variables)),
+  }),
+  'DateTime',
+  'A moment, RFC 3339 in UTC with milliseconds: 2026-01-31T12:00:00.000Z',
+);
+
+/** PostgreSQL has no year 0, and RFC 3339 none behind 9999; an offset may lead to either. */
+function storable(moment: Date): Date {
+  const year = moment.getUTCFullYear();
+  if (year < 1 || year > 9999) throw new GraphQLError('DateTime must lie in the years 1 to 9999, UTC');
+  return moment;
+}
 
 /** `YYYY-MM-DD` as text on both sides: a UTC day is no moment, so no `Date` stands for it. */
 export const DateScalar = renamed(GraphQLLocalDate, 'Date', 'A UTC day: 2026-01-31');

@@ -24,6 +24,12 @@ const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
 const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
 
+/** In the years 1 to 9999 even in UTC: an offset may lead out of them. */
+const moment = z.iso.datetime({ offset: true }).refine((text) => {
+  const year = new Date(text).getUTCFullYear();
+  return !(year < 1 || year > 9999);
+}, 'must lie in the years 1 to 9999, UTC');
+
 const request = z
   .object({
     data_source_id: z.string().min(1).max(128),
@@ -111,8 +117,8 @@ export const attributionOperations = [
         model: z.enum(MODELS).optional(),
         data_source_id: z.string().min(1).max(128).optional(),
         agent_id: z.string().min(1).max(128).optional(),
-        created_after: z.iso.datetime({ offset: true }).optional(),
-        created_before: z.iso.datetime({ offset: true }).optional(),
+        created_after: moment.optional(),
+        created_before: moment.optional(),
         include,
       }),
     ),

@@ -54,6 +54,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
     );
   }
   const mediaType = uploadMediaType(sent.essence, '');
+  if (!isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', { code: 'unsupported_encoding', param: 'header:Content-Type' });
   // A port may wrap what it caught from the stream; the limit that was hit is what the client must hear.
   const guarded = remembering(bodyStream(http.req, limits));
   try {

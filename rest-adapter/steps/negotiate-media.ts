@@ -1,5 +1,6 @@
 import { ProblemError } from '../../schema/problems.ts';
 import type { Call, Step } from '../call.ts';
+import { preferredType } from '../media-type.ts';
 
 /** Refuses clients that accept nothing of what the operation can answer with. */
 export const negotiateMedia: Step = {
@@ -7,7 +8,7 @@ export const negotiateMedia: Step = {
   problems: ['not_acceptable'],
   async run(call, next) {
     const offered = answersEvents(call) ? ['text/event-stream'] : ['application/json', 'application/problem+json'];
-    if (call.http.accepts(...offered) === false) throw new ProblemError('not_acceptable', `This operation answers ${offered[0]}.`, { param: 'header:Accept' });
+    if (preferredType(call.http, ...offered) === undefined) throw new ProblemError('not_acceptable', `This operation answers ${offered[0]}.`, { param: 'header:Accept' });
     await next();
   },
 };

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startedBy, type Running } from './process-tree.ts';
@@ -135,21 +134,4 @@ export class Service {
       this.#waiting.delete(look);
     }
   }
-}
-
-/** The process of the columnar engine that the service on this data directory runs. */
-export function enginePid(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'clickhouse', 'engine.pid'), 'utf8'));
-}
-
-/** The postmaster that the service on this data directory runs. */
-export function postmasterPid(dataDir: string): number {
-  const { folder } = JSON.parse(readFileSync(join(dataDir, 'postgres.json'), 'utf8')) as { folder: string };
-  return Number(readFileSync(join(dataDir, folder, 'data', 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
-}
-
-/** The example shop that a first start writes: its folder and the days it covers. */
-export function exampleShop(dataDir: string): string {
-  const parent = join(dataDir, 'example');
-  return join(parent, existsSync(parent) ? readdirSync(parent)[0]! : '');
 }

@@ -1,3 +1,5 @@
+import { seededRandom } from '../../compute/numerics/random.ts';
+
 const DAY_MS = 86_400_000;
 
 export interface RowsRequest {
@@ -24,7 +26,7 @@ export function recentDays(now: Date = new Date()): readonly [string, string] {
 
 /** Touchpoints and purchases of the last weeks, the same for the same seed and day. */
 export function shopRows({ users, channels, touches, seed }: RowsRequest, now: Date = new Date()): ShopRows {
-  const random = mulberry32(seed);
+  const random = seededRandom(seed);
   const startMs = Date.parse(recentDays(now)[0]);
   const rows: string[] = [];
   let conversions = 0;
@@ -40,17 +42,6 @@ export function shopRows({ users, channels, touches, seed }: RowsRequest, now: D
     }
   }
   return { csv: `${HEADER}${rows.join('\n')}\n`, touchpoints: users * touches, conversions };
-}
-
-/** Tommy Ettinger's mulberry32: uniform in [0, 1). */
-export function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function dayOf(timeMs: number): string {

@@ -71,6 +71,17 @@ describe('problems of the request', () => {
   });
 
   test.each([
+    ['application/json; charset=utf-8', 200],
+    ['application/json;charset="UTF-8", application/problem+json;q=0.5', 200],
+    ['application/json; charset=utf-16', 406],
+  ])('Accept: %s is answered with %i and the Error structure', async (accept, status) => {
+    expect((await door.call('GET', '/v1/agents/me', { headers: { accept } })).status).toBe(status);
+    const refused = await door.call('POST', '/v1/attribution', { body: {}, headers: { accept } });
+    expect(refused.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect((await errorOf(refused)).type).toBe(status === 200 ? 'validation_error' : 'not_acceptable');
+  });
+
+  test.each([
     ['truncated', '{"a":', 'it is not JSON'],
     ['no UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 'it is not UTF-8'],
     ['duplicate members', '{"a":{"b":1,"\\u0062":2}}', 'stands twice'],

@@ -112,6 +112,8 @@ describe('validation and what is asked of the graph', () => {
     ['status=done', 'query:status'],
     ['include=everything', 'query:include'],
     ['created_after=yesterday', 'query:created_after'],
+    ['created_after=0000-01-01T00:00:00Z', 'query:created_after'],
+    ['created_before=9999-12-31T23:59:59-14:00', 'query:created_before'],
   ])('GET /attribution?%s is refused', async (query, param) => {
     expect((await refused('GET', `/v1/attribution?${query}`)).param).toBe(param);
   });

@@ -259,7 +259,7 @@ describe('limits and failures', () => {
     expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x' });
   });
 
-  test.each([['image/png'], ['']])('Content-Type %j is 415', async (contentType) => {
+  test.each([['image/png'], [''], ['text/csv; charset=iso-8859-1'], ['application/x-ndjson;charset="UTF-16"']])('Content-Type %j is 415', async (contentType) => {
     await using door = await openDoor();
     const response = await door.call('POST', PATH, { body: Buffer.from('x'), headers: { 'content-type': contentType === '' ? null : contentType } });
     expect(response.status).toBe(415);

@@ -23,18 +23,18 @@ export const RUN_QUEUE: JobQueue<RunJob> = {
   data: z.object({ accountId: uuid, attributionId: uuid }),
 };
 
-const channelList = z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(200);
+const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);
 
 const request = z.object({
   dataSourceId: z.string(),
   dateRange: z.array(z.string()),
   model: z.enum(MODELS).nullish().transform((model) => model ?? 'causal'),
   granularity: z.enum(GRANULARITIES).nullish().transform((granularity) => granularity ?? 'daily'),
-  channels: channelList.nullish(),
+  channels: channelList(500).nullish(),
   lookbackWindowDays: z.number().int().min(1).max(90).nullish().transform((days) => days ?? 30),
   conversionEvent: z.string().min(1).max(100).nullish().transform((event) => event ?? 'purchase'),
   confidenceLevel: z.number().min(0.8).max(0.99).nullish().transform((level) => level ?? 0.95),
-  baselineChannels: channelList.nullish(),
+  baselineChannels: channelList(50).nullish(),
   modelOptions: z.object({ markovOrder: z.number().int().min(1).max(4).nullish() }).nullish(),
 });
 

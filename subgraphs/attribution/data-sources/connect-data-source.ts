@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { newUuid, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import { newUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS, DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from './data-source.ts';
 
@@ -68,6 +68,19 @@ export async function withdrawDataSource(database: Database, source: DataSource)
   await database.asTenant(source.accountId, (em) => em.nativeDelete(DataSource, { id: source.id }));
 }
 
+/** An error about the inline rows names them as the request does: below `/credentials`. */
+export function blamingCredentials(error: unknown): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  const { type, param, errors, ...rest } = error.problem;
+  const below = (pointer: string): string => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer);
+  return new ProblemError(type, error.message, {
+    ...rest,
+    cause: error,
+    ...(param === undefined ? {} : { param: below(param) }),
+    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: below(detail.param) })) }),
+  });
+}
+
 function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
   const parsed = z.object({ credentials: csvCredentials });
   return parseInput(parsed, { credentials: raw }).credentials;
@@ -77,8 +90,8 @@ function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCred
 function servingAgent(principal: Principal, named: string | null | undefined): Uuid | null {
   const own = principal.agentId as Uuid | null;
   if (named == null) return own;
-  const uuid = requireUuid('agent', named, 'agent');
-  if (uuid !== own) throw new ProblemError('validation_error', `agent_id: ${named} is not an agent of this account.`, { code: 'unknown_agent', param: '/agent_id' });
+  const uuid = uuidFromPublicId('agent', named);
+  if (uuid === undefined || uuid !== own) throw new ProblemError('validation_error', `agent_id: ${named} is not an agent of this account.`, { code: 'unknown_agent', param: '/agent_id' });
   return uuid;
 }
 

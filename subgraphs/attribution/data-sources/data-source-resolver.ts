@@ -9,7 +9,7 @@ import { perRequest } from '../../../platform/graph/request-context.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
-import { connectDataSource, withdrawDataSource } from './connect-data-source.ts';
+import { blamingCredentials, connectDataSource, withdrawDataSource } from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import {
@@ -109,7 +109,7 @@ export class DataSourceResolver {
       return { dataSource: this.#present(current, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
     } catch (error) {
       await withdrawDataSource(this.#services.database, source);
-      throw error;
+      throw blamingCredentials(error);
     }
   }
 

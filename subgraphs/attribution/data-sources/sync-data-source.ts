@@ -3,7 +3,7 @@ import type { Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import type { SourceStatistics } from './data-source.ts';
+import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { Upload } from './upload.ts';
 
@@ -53,6 +53,20 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
     source.error = null;
     source.lastSync = now;
     sync.complete({ kind: null, rowsAccepted: stored, rowsRejected: 0, bytes: 0, contentDigest: null }, now);
+    await em.flush();
+  });
+}
+
+/** Closes a sync whose every attempt has failed, so that another one can be asked for. */
+export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
+  await database.asTenant(job.accountId, async (em) => {
+    const source = await new DataSourceStore(em).find(job.dataSourceId);
+    const sync = await em.findOne(Upload, { id: job.syncId });
+    if (sync === null) return;
+    const now = clock();
+    const error: SourceError = { code: 'internal', message: 'The sync failed three times for a reason of ours. Ask for another one in a while.', at: now.toISOString(), retryable: true };
+    sync.fail(error, now);
+    if (source !== null) source.error = error;
     await em.flush();
   });
 }

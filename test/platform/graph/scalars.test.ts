@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Kind } from 'graphql';
 import { CentsScalar, DateScalar, DateTimeScalar, UrlScalar } from '../../../platform/graph/scalars.ts';
 
 describe('scalars', () => {
@@ -16,6 +17,12 @@ describe('scalars', () => {
       }),
     );
     for (const bad of ['2026-02-30T00:00:00Z', '2026-01-01', 'yesterday']) expect(() => DateTimeScalar.parseValue(bad)).toThrow();
+    // Beyond what the database knows.
+    for (const bad of ['0000-12-31T23:59:59Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00']) {
+      expect(() => DateTimeScalar.parseValue(bad)).toThrow();
+      expect(() => DateTimeScalar.parseLiteral({ kind: Kind.STRING, value: bad })).toThrow();
+    }
+    expect(DateTimeScalar.parseLiteral({ kind: Kind.STRING, value: '0001-01-01T00:00:00Z' })).toEqual(new Date('0001-01-01T00:00:00Z'));
   });
 
   test('Date is a day that exists', () => {

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MIGRATION_OWNERS } from '../../processes/ground.ts';
+import { createTestDatabase, testServices } from '../platform.ts';
+import { Service } from './service.ts';
+
+/** The service as it runs on several machines: a process per role, on stores that others run. */
+export interface SplitHouse {
+  /** `http://127.0.0.1:port` of the gateway. */
+  readonly root: string;
+  startWorker(): Promise<Service>;
+  /** Ends every process that is left; how each ended, workers last. */
+  stop(): Promise<void>;
+}
+
+const SUBGRAPHS = ['attribution', 'agents', 'billing'] as const;
+export const LEASE_S = 2;
+
+export async function openSplitHouse(): Promise<SplitHouse> {
+  const database = await createTestDatabase(MIGRATION_OWNERS);
+  const folder = mkdtempSync(join(tmpdir(), 'liftgraph-split-'));
+  const shared = {
+    LIFTGRAPH_DATA_DIR: folder,
+    DATABASE_URL: database.applicationUrl,
+    DATABASE_OWNER_URL: database.ownerUrl,
+    CLICKHOUSE_URL: testServices().clickhouseUrl,
+    INTERNAL_SECRET: randomBytes(32).toString('hex'),
+    KEY_PEPPER: randomBytes(32).toString('hex'),
+    JOB_LEASE_S: String(LEASE_S),
+    COMPUTE_THREADS: '2',
+  };
+  const services: Service[] = [];
+  const start = async (role: string, more: Record<string, string> = {}): Promise<Service> => {
+    const service = Service.spawn({ env: { ...shared, LIFTGRAPH_ROLE: role, ...more } });
+    services.push(service);
+    await service.printed(/ is up(?: at|:) .*\n/);
+    return service;
+  };
+  const subgraphs = await Promise.all(SUBGRAPHS.map((name) => start(`subgraph:${name}`)));
+  const urls = SUBGRAPHS.map((name, place) => [`SUBGRAPH_${name.toUpperCase()}_URL`, `${subgraphs[place]!.root}/graphql`]);
+  const gateway = await start('gateway', Object.fromEntries(urls));
+  return {
+    root: gateway.root,
+    startWorker: () => start('worker'),
+    async stop() {
+      // Those in front first, as in a release.
+      for (const service of services.toReversed()) if (!service.isOver) await service.stop();
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { jest } from '@jest/globals';
+import { Caller } from '../house.ts';
+import { analyse, connectSource, digestOf, history, streamAnalysis, upload } from './analyses.ts';
+import { spoilStoredRows } from './bit-rot.ts';
+import type { Service } from './service.ts';
+import { shopRows } from './shop-rows.ts';
+import { openSplitHouse, type SplitHouse } from './split-house.ts';
+
+/** So many channels that one of the models takes seconds. */
+const LONG = { users: 4_000, channels: 150, touches: 6, seed: 11 } as const;
+const SHORT = { users: 500, channels: 5, touches: 4, seed: 12 } as const;
+
+jest.setTimeout(120_000);
+
+describe('the workers of a service in several processes', () => {
+  let house: SplitHouse;
+  let workers: readonly Service[];
+  let caller: Caller;
+  let source: string;
+  let undisturbed: string;
+
+  beforeAll(async () => {
+    house = await openSplitHouse();
+    workers = await Promise.all([house.startWorker(), house.startWorker()]);
+    caller = await Caller.register(house.root);
+    source = await connectSource(caller);
+    await upload(caller, source, shopRows(LONG));
+    undisturbed = digestOf(await analyse(caller, source));
+  });
+
+  afterAll(() => house?.stop());
+
+  /** Who took this attempt, and who did not. */
+  async function shared(id: string, attempt: number): Promise<readonly [taker: Service, other: Service]> {
+    const taker = await Promise.any(
+      workers.map(async (worker) => {
+        await worker.logged('analysis started', (line) => line['attribution'] === id && line['attempt'] === attempt);
+        return worker;
+      }),
+    );
+    return [taker, workers.find((worker) => worker !== taker)!];
+  }
+
+  test('an analysis whose rows cannot be read fails alone, after three tries; others are unharmed', async () => {
+    const poisoned = await connectSource(caller);
+    await upload(caller, poisoned, shopRows(SHORT));
+    await spoilStoredRows(poisoned);
+    const [failed, fine] = await Promise.all([analyse(caller, poisoned), analyse(caller, source)]);
+    expect(failed).toMatchObject({ status: 'failed', failure: { code: 'internal' } });
+    expect(digestOf(fine)).toBe(undisturbed);
+    const tries = workers.flatMap((worker) => worker.log()).filter(({ msg, queue }) => msg === 'a job failed' && queue === 'attribution.run');
+    expect(tries.map(({ attempt }) => attempt).toSorted()).toEqual([1, 2, 3]);
+    for (const { err } of tries) expect((err as { message: string }).message).toMatch(/checksum/i);
+    const { events } = await history(caller, String(failed['id']));
+    expect(events.map(({ event }) => event).filter((event) => event === 'error' || event === 'result')).toEqual(['error']);
+  });
+
+  test('a worker that is asked to stop finishes its analysis first', async () => {
+    const stream = await streamAnalysis(caller, source);
+    const { data } = await stream.next('channel_result');
+    const [taker] = await shared(String(data['id']), 1);
+    const ended = taker.stop('SIGTERM');
+    expect(digestOf((await stream.next('result')).data)).toBe(undisturbed);
+    expect((await ended).code).toBe(0);
+    workers = [...workers.filter((worker) => worker !== taker), await house.startWorker()];
+  });
+
+  test('the analysis of a worker killed with -9 is taken over, with the same figures and one result', async () => {
+    const stream = await streamAnalysis(caller, source);
+    const { data } = await stream.next('channel_result');
+    const id = String(data['id']);
+    const [taker, other] = await shared(id, 1);
+    await taker.stop('SIGKILL');
+    // Killed while it was still at work, or this would prove nothing.
+    expect(stream.events.map(({ event }) => event)).not.toContain('result');
+
+    await other.logged('analysis started', (line) => line['attribution'] === id && line['attempt'] === 2);
+    const result = await stream.next('result');
+    expect(result.data).toMatchObject({ id, status: 'completed' });
+    expect(digestOf(result.data)).toBe(undisturbed);
+    await stream.ended;
+    const told = await history(caller, id);
+    expect(told.events).toEqual(stream.events);
+    expect(told.events.map((event) => event.id)).toEqual(told.events.map((_, place) => place + 1));
+    expect(told.events.filter(({ event }) => event === 'result' || event === 'error')).toHaveLength(1);
+  });
+
+  test('a worker that froze, and wakes up when its analysis was taken over, changes nothing', async () => {
+    workers = [...workers.filter((worker) => !worker.isOver), await house.startWorker()];
+    const stream = await streamAnalysis(caller, source);
+    const { data } = await stream.next('channel_result');
+    const id = String(data['id']);
+    const [frozen, other] = await shared(id, 1);
+    frozen.signal('SIGSTOP');
+    await other.logged('analysis started', (line) => line['attribution'] === id && line['attempt'] === 2);
+    frozen.signal('SIGCONT');
+    await stream.ended;
+    const { body } = await caller.get(`/attribution/${id}`);
+    expect(body).toMatchObject({ status: 'completed' });
+    expect(digestOf(body)).toBe(undisturbed);
+    expect((await history(caller, id)).events.filter(({ event }) => event === 'result' || event === 'error')).toHaveLength(1);
+  });
+});

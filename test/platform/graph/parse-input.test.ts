@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { ProblemError, type ProblemWire } from '../../../schema/problems.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+
+const schema = z.object({
+  timezone: z.string().refine((name) => name === 'UTC', 'must be UTC').optional(),
+  dateRange: z.array(z.string()).min(2).optional(),
+  credentials: z.strictObject({ content: z.string().optional() }).optional(),
+});
+
+function refusal(input: unknown): ProblemWire {
+  try {
+    parseInput(schema, input);
+  } catch (error) {
+    if (error instanceof ProblemError) return error.problem;
+  }
+  throw new Error('the input was not refused');
+}
+
+describe('input that does not fit', () => {
+  test('is named in the contract’s snake_case, the first member also by itself', () => {
+    const problem = refusal({ dateRange: [], timezone: 'Mars' });
+    expect(problem).toMatchObject({ type: 'validation_error', status: 422, param: '/timezone' });
+    expect(problem.errors?.map(({ param }) => param)).toEqual(['/timezone', '/date_range']);
+  });
+
+  test('by a rule of ours has a code of the contract, not one of the library', () => {
+    expect(refusal({ timezone: 'Mars' })).toMatchObject({ code: 'invalid_value', errors: [{ param: '/timezone', code: 'invalid_value', message: 'must be UTC' }] });
+  });
+
+  test('with members that are not known is told each of them', () => {
+    expect(refusal({ credentials: { contents: 'typo', a_b: 1 } }).errors).toMatchObject([
+      { param: '/credentials/contents', code: 'unknown_member' },
+      { param: '/credentials/a_b', code: 'unknown_member' },
+    ]);
+  });
+});
