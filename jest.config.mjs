@@ -1,6 +1,8 @@
 /** @type {import('jest').Config} */
 const config = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // They need a browser: npm run test:browser.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/browser/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': ['@swc/jest', { swcrc: true }] },
   testEnvironment: 'node',

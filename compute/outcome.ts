@@ -20,6 +20,7 @@ export interface Failure {
   readonly message: string;
 }
 
+/** What a task returns instead of throwing: classes of errors do not survive the way between threads. */
 export const failure = (code: FailureCode, message: string): Failure => ({ ok: false, code, message });
 export const insufficientData = (message: string): Failure => failure('insufficient_data', message);
 
@@ -29,6 +30,7 @@ export const insufficientData = (message: string): Failure => failure('insuffici
  */
 export type Checkpoint = (fraction: number) => void;
 
+/** Ends a task from inside its loops; the thread turns it into a Failure. */
 export class CancelledError extends Error {
   constructor() {
     super('The task was cancelled.');

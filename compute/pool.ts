@@ -42,6 +42,7 @@ export interface ComputePool {
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
 const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
+/** A pool of `threads` threads; beyond `maxQueue` waiting tasks, `run` answers with a Failure. */
 export function createComputePool({ threads = availableParallelism(), maxQueue = 256 }: ComputePoolOptions = {}): ComputePool {
   const piscina = new Piscina({
     filename: workerFile(),

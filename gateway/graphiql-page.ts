@@ -26,10 +26,7 @@ const FETCHER_SLOT = '"graphiql-fetcher"';
 const FETCHER = `((endpoint) => {
   const authorizationOf = (headers) => Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
   const has = (headers, name) => Object.keys(headers ?? {}).some((key) => key.toLowerCase() === name);
-  const kindOf = (query, operationName) => {
-    const operations = [...query.replace(/#[^\\n]*/g, '').matchAll(/(?:^|[\\s}])(query|mutation|subscription)\\b\\s*(\\w*)/g)];
-    return (operations.find((found) => found[2] === operationName) ?? operations[0])?.[1] ?? 'query';
-  };
+  const operationsOf = (query) => [...query.replace(/#[^\\n]*/g, '').matchAll(/(?:^|[\\s}])(query|mutation|subscription)\\b\\s*(\\w*)/g)];
   const stream = (payload, headers) => ({
     subscribe: (observer) => {
       const socket = new WebSocket(new URL(endpoint, location.href).href.replace(/^http/, 'ws'), 'graphql-transport-ws');
@@ -52,8 +49,11 @@ const FETCHER = `((endpoint) => {
   const filled = (headers) => Object.fromEntries(Object.entries(headers ?? {}).filter(([, value]) => !/^Bearer\\s*$/.test(value)));
   return async ({ query, operationName, variables }, options) => {
     const headers = filled(options?.headers);
-    const payload = { query, operationName, variables };
-    const kind = kindOf(query, operationName);
+    const operations = operationsOf(query);
+    const chosen = operations.find((found) => found[2] === operationName);
+    const kind = (chosen ?? operations[0])?.[1] ?? 'query';
+    // Run at once after pasting, GraphiQL still names the operation that was there before.
+    const payload = { query, variables, ...(chosen === undefined ? {} : { operationName }) };
     if (kind === 'subscription') return stream(payload, headers);
     const nonce = kind === 'mutation' && !has(headers, 'x-nonce') ? { 'X-Nonce': crypto.randomUUID?.() ?? String(Date.now() + Math.random()).replace('.', '-') } : {};
     const response = await fetch(endpoint, {

@@ -18,6 +18,7 @@ export interface OperationLimits {
   readonly maxSelections: number;
 }
 
+/** Several times what the largest document of the doors needs, and far below what hurts. */
 export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000 };
 
 /** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */

@@ -3,10 +3,11 @@ import { GraphQLError } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
+import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { publicRequests } from './public-request.ts';
 
-/** What a public operation must satisfy once it is parsed and validated: its limits, then the nonce of a mutation. */
+/** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation. */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     unexpectedErrorProcessingRequest: async ({ error }) => {
@@ -23,6 +24,7 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
             throw new ProblemError('invalid_request', 'Subscriptions go over WebSocket (graphql-transport-ws) at this address.', { code: 'websocket_required' });
           }
           assertWithinLimits(schema, document, operation, request.variables ?? {}, limits);
+          assertSoundInput(document, request.variables ?? {});
           if (operation.operation === 'mutation') await admission.consumeNonce(publicRequest.context.principal, publicRequest.clientAddress, publicRequest.nonce);
         } catch (error) {
           throw requestError(error);

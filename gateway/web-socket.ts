@@ -9,6 +9,7 @@ import { Documents } from '../platform/graph/documents.ts';
 import { SocketClosure, webSocketEndpoint, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { EventStream } from './event-stream.ts';
+import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
 import { publicRequests, type PublicRequest } from './public-request.ts';
@@ -73,7 +74,10 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
     const variables = payload.variables ?? {};
-    if (operation.operation === OperationTypeNode.SUBSCRIPTION) assertWithinLimits(apiSchema, document, operation, variables, limits);
+    if (operation.operation === OperationTypeNode.SUBSCRIPTION) {
+      assertWithinLimits(apiSchema, document, operation, variables, limits);
+      assertSoundInput(document, variables);
+    }
     const contextValue: SocketOperation = { request, payload };
     return { schema: apiSchema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
   };

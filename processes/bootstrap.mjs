@@ -11,7 +11,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const requireFromRoot = createRequire(join(root, 'package.json'));
 
 /** The address of a file of ours, as `--import` takes it from any working directory. */
-export const addressOf = (path) => new URL(`../${path}`, import.meta.url).href;
+const addressOf = (path) => new URL(`../${path}`, import.meta.url).href;
 /** The program of an installed package. */
 export const programOf = (path) => join(root, 'node_modules', ...path.split('/'));
 /** Arguments that make Node run TypeScript of ours. */
@@ -27,7 +27,9 @@ export function ensureInstalled({ development }) {
   console.error(missing > 0 ? `Installing ${missing} packages, which takes about a minute and happens once …` : 'Installing the Node.js that this version is built for …');
   const npm = process.env.npm_execpath;
   const [program, first] = npm === undefined ? ['npm', []] : [process.execPath, [npm]];
-  const steps = missing > 0 ? [['ci', '--no-fund', '--no-audit', '--loglevel=error']] : [];
+  // Not `ci`: it refuses a lock file without the binaries of other platforms, and some are published for one platform
+  // only. The versions are the lock file's all the same, and --no-save leaves that file as it is.
+  const steps = missing > 0 ? [['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error']] : [];
   for (const step of [...steps, ['rebuild', 'node', '--loglevel=error']]) {
     if (step[0] === 'rebuild' && nodeProgram() !== undefined) continue;
     const { status, error } = spawnSync(program, [...first, ...step], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });

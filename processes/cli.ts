@@ -10,13 +10,14 @@ const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'];
 
 const EXAMPLES = `
 Examples:
-  liftgraph example shop                                write half a year of an invented shop into ./shop
-  liftgraph analyze shop/touchpoints.csv shop/orders.csv shop/spend.csv --report shop/report.html
-                                                        what each channel caused; a table here, a report to share
-  liftgraph analyze shop/events.csv --from 2026-03-01 --to 2026-03-31
-                                                        one table of touches and orders; March only
-  liftgraph analyze shop/paths.csv --model markov --order 2 --json
-                                                        journeys added up by path; JSON for the next program
+  npx liftgraph example shop
+      write half a year of an invented shop into ./shop
+  npx liftgraph analyze shop/touchpoints.csv shop/orders.csv shop/spend.csv --report shop/report.html
+      what each channel caused; a table here, a report to share
+  npx liftgraph analyze shop/events.csv --from 2026-03-01 --to 2026-03-31
+      one table of touches and orders; March only
+  npx liftgraph analyze shop/paths.csv --model markov --order 2 --json
+      journeys added up by path; JSON for the next program
 
 Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told from their columns:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]

@@ -70,7 +70,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       server.announceEnd();
       if (announceMs > 0) await sleep(announceMs);
       rest.close();
-      await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
+      const [cutOff] = await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
+      logger.info({ cutOff }, 'every request is answered but those cut off');
     },
   };
 }

@@ -8,8 +8,8 @@ export interface ListeningServer {
   readonly port: number;
   /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
   announceEnd(): void;
-  /** Takes no more connections, lets requests under way finish, and resolves when the last one has. */
-  drain(timeoutMs: number): Promise<void>;
+  /** Takes no more connections and lets requests under way finish. @returns how many had to be cut off at the end of the time */
+  drain(timeoutMs: number): Promise<number>;
 }
 
 export interface ServerOptions {
@@ -65,14 +65,19 @@ class Connections {
     for (const answer of this.#answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
   }
 
-  async drain(timeoutMs: number): Promise<void> {
+  async drain(timeoutMs: number): Promise<number> {
+    let cutOff = 0;
     this.announceEnd();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     // A connection whose answer had begun before the end was announced stays open behind it.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => this.#server.closeAllConnections(), timeoutMs);
+    const cut = setTimeout(() => {
+      cutOff = this.#answers.size;
+      this.#server.closeAllConnections();
+    }, timeoutMs);
     await closed;
     clearInterval(sweep);
     clearTimeout(cut);
+    return cutOff;
   }
 }

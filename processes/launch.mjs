@@ -1,16 +1,30 @@
 // npm start, npm test, … : installs what is missing, then runs the Node.js that this project pins.
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, programOf, root, runNode, typescript } from './bootstrap.mjs';
 
 const commands = {
-  start: { what: 'everything in one process: REST, GraphQL, MCP, A2A, console', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
-  test: { what: 'the tests; arguments go to Jest', development: true, run: (args) => runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]) },
+  start: { what: 'everything in one process: REST, GraphQL, a worker, the stores', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
+  test: { what: 'the tests; arguments go to Jest', development: true, run: jest },
+  'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
   check: { what: 'types and lint', development: true, run: check },
   build: { what: 'JavaScript into dist/', development: true, run: build },
   schema: { what: 'schema/*.graphql and schema/openapi.json, printed anew from the code', development: true, run: schema },
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
+
+function jest(args) {
+  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]);
+}
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Apart from the other tests, because npm cannot install what it needs. */
+async function testBrowser(args) {
+  if (existsSync(CHROMIUM)) return jest(['--testPathIgnorePatterns=/node_modules/', '--testPathPatterns=test/browser/', ...args]);
+  console.error(`${CHROMIUM} is missing: install the Debian package chromium (apt-get install chromium).`);
+  return 1;
+}
 
 async function check() {
   const codes = [await runNode([programOf('typescript/bin/tsc'), '-p', root]), await runNode([programOf('oxlint/bin/oxlint')])];
@@ -39,7 +53,9 @@ async function schema() {
 }
 
 async function bench([name, ...args]) {
-  const available = readdirSync(join(root, 'bench'), { recursive: true }).filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -'.ts'.length));
+  // What exports something is a part of a benchmark, not one.
+  const isWhole = (file) => file.endsWith('.ts') && !/^export /m.test(readFileSync(join(root, 'bench', file), 'utf8'));
+  const available = readdirSync(join(root, 'bench'), { recursive: true }).filter(isWhole).map((file) => file.slice(0, -'.ts'.length));
   if (available.includes(name)) return runNode([...typescript(`bench/${name}.ts`), ...args]);
   console.error(`Benchmarks: ${available.toSorted().join(', ')}`);
   return 2;
@@ -48,7 +64,7 @@ async function bench([name, ...args]) {
 const [name, ...args] = process.argv.slice(2);
 const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
 if (command === undefined) {
-  console.error(['Usage: node processes/launch.mjs <command>', ...Object.entries(commands).map(([each, { what }]) => `  ${each.padEnd(6)} ${what}`)].join('\n'));
+  console.error(['Usage: node processes/launch.mjs <command>', ...Object.entries(commands).map(([each, { what }]) => `  ${each.padEnd(12)} ${what}`)].join('\n'));
   process.exitCode = 2;
 } else {
   process.exitCode = ensureInstalled({ development: command.development === true }) ? await command.run(args) : 1;

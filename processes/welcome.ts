@@ -4,7 +4,7 @@ import type { ExampleFiles } from './example-files.ts';
 
 /** What the terminal shows once everything is up: where things are, and a first request to paste. */
 export function welcome(config: Config, port: number, example: ExampleFiles): string[] {
-  const root = `http://${config.host}:${port}`;
+  const root = `http://${dialled(config.host)}:${port}`;
   // Whole and quoted: the shell it is pasted into may stand elsewhere.
   const directory = `'${resolve(example.directory).replaceAll(`'`, String.raw`'\''`)}'`;
   return [
@@ -25,6 +25,12 @@ export function welcome(config: Config, port: number, example: ExampleFiles): st
   ];
 }
 
+/** The address to reach a listening host at: every interface includes this machine, and IPv6 goes into brackets. */
+function dialled(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /** A shell script of curl and node alone; the nonces are UUIDs that node makes. */
 function firstRequest(root: string, directory: string, [start, end]: readonly [string, string]): string[] {
   const nonce = `-H "X-Nonce: $(node -p 'crypto.randomUUID()')"`;
@@ -32,9 +38,9 @@ function firstRequest(root: string, directory: string, [start, end]: readonly [s
   const pick = (member: string) => `node -pe 'JSON.parse(require("fs").readFileSync(0,"utf8")).${member}'`;
   return [
     `LG=${root}/v1`,
-    `KEY=$(curl -sf $LG/agents/register ${nonce} ${json} -d "{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$RANDOM$RANDOM\\"}" | ${pick('api_key')})`,
-    `SOURCE=$(curl -sf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d '{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
-    `for FILE in touchpoints orders spend; do curl -sf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
-    `curl -s $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d "{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
+    `KEY=$(curl -sSf $LG/agents/register ${nonce} ${json} -d "{\\"name\\":\\"first-agent\\",\\"operator_id\\":\\"me-$(date +%s)\\"}" | ${pick('api_key')})`,
+    `SOURCE=$(curl -sSf $LG/data-sources/connect -H "Authorization: Bearer $KEY" ${nonce} ${json} -d '{"type":"csv_upload","credentials":{"filename":"example shop"}}' | ${pick('data_source_id')})`,
+    `for FILE in touchpoints orders spend; do curl -sSf $LG/data-sources/$SOURCE/records -H "Authorization: Bearer $KEY" ${nonce} -H 'Content-Type: text/csv' -T ${directory}/$FILE.csv -X POST -o /dev/null; done`,
+    `curl -sS $LG/attribution -H "Authorization: Bearer $KEY" ${nonce} ${json} -d "{\\"data_source_id\\":\\"$SOURCE\\",\\"date_range\\":[\\"${start}\\",\\"${end}\\"]}" | node -e 'const r=JSON.parse(require("fs").readFileSync(0,"utf8"));console.table(r.channel_impact.map(c=>({channel:c.channel,spend:c.spend,last_click:c.lastclick_revenue,causal:c.attributed_revenue,roas:c.roas})))'`,
   ];
 }

@@ -19,7 +19,7 @@ const ASSETS: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css',
 const CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at.
+ * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at; `/` leads to `/docs`.
  * The returned function says whether it answered.
  */
 export function createDocumentation(publicBaseUrl: string): (http: Context) => boolean {
@@ -41,6 +41,10 @@ export function createDocumentation(publicBaseUrl: string): (http: Context) => b
 
   return (http) => {
     if (http.method !== 'GET' && http.method !== 'HEAD') return false;
+    if (http.path === '/') {
+      http.redirect('docs');
+      return true;
+    }
     const path = http.path === '/docs/' ? '/docs' : http.path;
     const found = pages.get(path) ?? render(path);
     if (found === undefined) return false;

@@ -6,6 +6,7 @@ export interface Guidance {
   readonly cure: string;
 }
 
+/** One entry per error type; the pages behind `doc_url` are made of them. */
 export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   invalid_api_key: {
     cause: 'The Authorization header is missing, does not read “Bearer” and a key, or names a key that does not exist.',

@@ -14,6 +14,7 @@ export function parseMediaType(header: string): MediaType {
   return { essence: essence ?? '', charset: charset ?? '' };
 }
 
+/** Whether a body can be read as UTF-8: it says so, or says nothing. */
 export function isUtf8({ charset }: MediaType): boolean {
   return charset === '' || charset === 'utf-8' || charset === 'utf8';
 }

@@ -58,18 +58,30 @@ export function referencePage(): string {
 `;
 }
 
-/** Starts Swagger UI. State-changing requests get a fresh nonce, so that “Try it out” just works. */
-export const START_SCRIPT = `window.ui = SwaggerUIBundle({
-  url: new URL('../../openapi.json', document.currentScript.src).href,
-  dom_id: '#reference',
-  deepLinking: true,
-  persistAuthorization: true,
-  validatorUrl: null,
-  requestInterceptor(request) {
-    if (!['GET', 'HEAD'].includes((request.method || 'GET').toUpperCase())) request.headers['X-Nonce'] = crypto.randomUUID();
-    return request;
-  },
-});
+/**
+ * Starts Swagger UI. State-changing requests get a fresh nonce, so that “Try it out” just works. Requests go to the
+ * origin that the page came from, which may have another name than the public one (localhost, a private address):
+ * the page's security policy lets it speak to no other.
+ */
+export const START_SCRIPT = `(async (script) => {
+  const spec = await (await fetch(new URL('../../openapi.json', script))).json();
+  spec.servers = spec.servers.map((server) => ({ ...server, url: new URL(new URL(server.url).pathname, location.href).href }));
+  window.ui = SwaggerUIBundle({
+    spec,
+    dom_id: '#reference',
+    deepLinking: true,
+    persistAuthorization: true,
+    validatorUrl: null,
+    requestInterceptor(request) {
+      if (!['GET', 'HEAD'].includes((request.method || 'GET').toUpperCase())) request.headers['X-Nonce'] = newNonce();
+      return request;
+    },
+  });
+  // Browsers make UUIDs only where the address is https or this machine.
+  function newNonce() {
+    return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+})(document.currentScript.src);
 `;
 
 function document(title: string, body: string): string {

@@ -1,6 +1,6 @@
 /** Longest wait that `Prefer: wait` may ask for, and the wait without it, in seconds. */
-export const MAX_WAIT_S = 60;
-export const DEFAULT_WAIT_S = 25;
+const MAX_WAIT_S = 60;
+const DEFAULT_WAIT_S = 25;
 
 /** How long a request for a job waits, and what `Preference-Applied` says about it. */
 export interface WaitPreference {

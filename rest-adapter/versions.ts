@@ -16,7 +16,7 @@ const DEPRECATIONS: Readonly<Partial<Record<ApiVersion, Deprecation>>> = {
   '2025-08-01': { deprecatedAt: new Date('2026-02-01T00:00:00Z'), sunsetAt: new Date('2027-02-01T00:00:00Z') },
 };
 
-export function isApiVersion(text: string): text is ApiVersion {
+function isApiVersion(text: string): text is ApiVersion {
   return (API_VERSIONS as readonly string[]).includes(text);
 }
 
@@ -28,6 +28,7 @@ export function resolveApiVersion(header: string | undefined): ApiVersion {
   throw new ProblemError('unsupported_api_version', `SVC-API-Version must be one of ${API_VERSIONS.join(', ')}.`, { param: 'header:SVC-API-Version' });
 }
 
+/** When a version was deprecated and until when it is supported; undefined for the others. */
 export function deprecationOf(version: string): Deprecation | undefined {
   return isApiVersion(version) ? DEPRECATIONS[version] : undefined;
 }

@@ -39,6 +39,7 @@ function valueSpread({ offsets, conversions, value, nulls }: PathTable): { total
   return { total, squares, spread };
 }
 
+/** Correlations among the presence of channels in journeys, and of each with conversion; over distinct paths, weighted by their counts. */
 export function presenceCorrelations(table: PathTable, totals: { readonly conversions: number; readonly nulls: number }, checkpoint: Checkpoint): PresenceCorrelations {
   const size = table.channels.length;
   const journeys = totals.conversions + totals.nulls;

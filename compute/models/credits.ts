@@ -17,6 +17,7 @@ export function totalsOf({ offsets, conversions, value, nulls }: PathTable): Pat
   return totals;
 }
 
+/** Plain sum, in the order of the array: the same bits on every run. */
 export function sumOf(values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;

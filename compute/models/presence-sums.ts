@@ -14,6 +14,7 @@ export interface PresenceSums {
 /** Up to here one table entry per channel set is small (2 MB) and beats a pair loop per path. */
 const MOST_CHANNELS_BY_SET = 16;
 
+/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. */
 export function sumPresence(table: PathTable, checkpoint: Checkpoint): PresenceSums {
   const size = table.channels.length;
   const sums: PresenceSums = { pairs: new Float64Array(size * size), conversions: new Float64Array(size), value: new Float64Array(size) };

@@ -73,10 +73,10 @@ export interface PageInfo {
 @ObjectType('PageInfo', { description: 'Where a page lies in its list' })
 @Directive('@shareable')
 class PageInfoType implements PageInfo {
-  @Field(() => Boolean) hasNextPage!: boolean;
-  @Field(() => Boolean) hasPreviousPage!: boolean;
-  @Field(() => String, { nullable: true }) startCursor!: string | null;
-  @Field(() => String, { nullable: true }) endCursor!: string | null;
+  @Field(() => Boolean, { description: 'Whether the list goes on behind this page' }) hasNextPage!: boolean;
+  @Field(() => Boolean, { description: 'Whether there is something before this page' }) hasPreviousPage!: boolean;
+  @Field(() => String, { nullable: true, description: 'Cursor of the first node; null on an empty page' }) startCursor!: string | null;
+  @Field(() => String, { nullable: true, description: 'Cursor of the last node; null on an empty page' }) endCursor!: string | null;
 }
 
 export interface Edge<Node> {
@@ -106,18 +106,18 @@ export function connectionOf<Node>(nodes: readonly Node[], page: Page, totalCoun
 
 /** The types `<name>Connection` and `<name>Edge`. A name belongs to one subgraph. */
 export function connectionType<Node extends object>(name: string, node: () => ClassType<Node>): ClassType<Connection<Node>> {
-  @ObjectType(`${name}Edge`)
+  @ObjectType(`${name}Edge`, { description: 'One member of a page, with its place in the list' })
   class EdgeType implements Edge<Node> {
-    @Field(() => node()) node!: Node;
-    @Field(() => String) cursor!: string;
+    @Field(() => node(), { description: 'The member of the list' }) node!: Node;
+    @Field(() => String, { description: 'Its place in the list; for after and before' }) cursor!: string;
   }
 
-  @ObjectType(`${name}Connection`)
+  @ObjectType(`${name}Connection`, { description: 'One page of a list' })
   class ConnectionType implements Connection<Node> {
-    @Field(() => [EdgeType]) edges!: readonly EdgeType[];
-    @Field(() => PageInfoType) pageInfo!: PageInfo;
+    @Field(() => [EdgeType], { description: 'The members of this page, in order' }) edges!: readonly EdgeType[];
+    @Field(() => PageInfoType, { description: 'Where the page lies in the list' }) pageInfo!: PageInfo;
     @Field(() => Int, { description: 'Length of the whole list' }) totalCount!: number;
-    @Field(() => TrustEnvelope) trust!: domain.TrustEnvelope;
+    @Field(() => TrustEnvelope, { description: 'Trust envelope of the page' }) trust!: domain.TrustEnvelope;
   }
   return ConnectionType;
 }

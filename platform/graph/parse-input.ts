@@ -13,7 +13,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 }
 
 /** The `validation_error` for a list of zod issues. */
-export function validationProblem(issues: readonly z.core.$ZodIssue[]): ProblemError {
+function validationProblem(issues: readonly z.core.$ZodIssue[]): ProblemError {
   const errors = issues.flatMap(details);
   const first = errors[0]!;
   return new ProblemError('validation_error', `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`, { code: first.code, param: first.param, errors });

@@ -24,80 +24,80 @@ type Metadata = domain.TrustEnvelope['metadata'];
 @ObjectType({ description: 'Risk that the answer claims what was not observed' })
 @Directive('@shareable')
 class TrustDetection implements Readonly<Components['detection']> {
-  @Field(() => Float) score!: number;
-  @Field(() => Float) semanticEntropy!: number;
-  @Field(() => Float) calibrationError!: number;
-  @Field(() => Float) perplexityAnomaly!: number;
+  @Field(() => Float, { description: 'Mean of the three' }) score!: number;
+  @Field(() => Float, { description: 'How often resampled data tells another story: entropy of the channel rankings' }) semanticEntropy!: number;
+  @Field(() => Float, { description: 'Distance between predicted and observed conversion rates on held-out journeys' }) calibrationError!: number;
+  @Field(() => Float, { description: 'How unlike the reference period the journeys are' }) perplexityAnomaly!: number;
 }
 
 @ObjectType({ description: 'Risk that a claim is credited to the wrong source' })
 @Directive('@shareable')
 class TrustAttribution implements Readonly<Components['attribution']> {
-  @Field(() => Float) score!: number;
-  @Field(() => Float) factualGrounding!: number;
-  @Field(() => Float) knowledgeGraphDivergence!: number;
-  @Field(() => Float) promptSensitivity!: number;
+  @Field(() => Float, { description: 'Mean of the three' }) score!: number;
+  @Field(() => Float, { description: 'Share of claims that a second computation does not confirm' }) factualGrounding!: number;
+  @Field(() => Float, { description: 'Distance between the channel transitions of this period and the reference period' }) knowledgeGraphDivergence!: number;
+  @Field(() => Float, { description: 'How far shares move when days or the lookback change a little' }) promptSensitivity!: number;
 }
 
 @ObjectType({ description: 'Risk that the sources cannot be had, or are dated' })
 @Directive('@shareable')
 class TrustProvenance implements Readonly<Components['provenance']> {
-  @Field(() => Float) score!: number;
-  @Field(() => Float) sourceRetrievability!: number;
-  @Field(() => Float) temporalDisplacement!: number;
-  @Field(() => Float) citationReliability!: number;
+  @Field(() => Float, { description: 'Mean of the three' }) score!: number;
+  @Field(() => Float, { description: 'Share of the evidence that can no longer be read as it was' }) sourceRetrievability!: number;
+  @Field(() => Float, { description: 'Grows with the age of the newest evidence' }) temporalDisplacement!: number;
+  @Field(() => Float, { description: '1 minus the health of the sources' }) citationReliability!: number;
 }
 
 @ObjectType({ description: 'Risk that the answer contradicts itself or others' })
 @Directive('@shareable')
 class TrustConsistency implements Readonly<Components['consistency']> {
-  @Field(() => Float) score!: number;
-  @Field(() => Float) internalConsistency!: number;
-  @Field(() => Float) logicalCoherence!: number;
-  @Field(() => Float) crossResponseConsistency!: number;
+  @Field(() => Float, { description: 'Mean of the three' }) score!: number;
+  @Field(() => Float, { description: 'Part of the revenue by which the sums miss the total' }) internalConsistency!: number;
+  @Field(() => Float, { description: 'Share of invariants that are violated' }) logicalCoherence!: number;
+  @Field(() => Float, { description: 'How far the models disagree on the shares' }) crossResponseConsistency!: number;
 }
 
 @ObjectType({ description: 'Kinds of error that were found' })
 @Directive('@shareable')
 class TrustTaxonomy implements Readonly<Components['taxonomy']> {
-  @Field(() => Float) score!: number;
-  @Field(() => [TrustClassificationEnum]) classifications!: readonly domain.TrustClassification[];
+  @Field(() => Float, { description: 'Number of classifications, divided by 4' }) score!: number;
+  @Field(() => [TrustClassificationEnum], { description: 'Each at most once; empty when nothing was found' }) classifications!: readonly domain.TrustClassification[];
 }
 
 @ObjectType({ description: 'The five parts of the score; each is a risk from 0 to 1' })
 @Directive('@shareable')
 class TrustComponents implements Components {
-  @Field(() => TrustDetection) detection!: Components['detection'];
-  @Field(() => TrustAttribution) attribution!: Components['attribution'];
-  @Field(() => TrustProvenance) provenance!: Components['provenance'];
-  @Field(() => TrustConsistency) consistency!: Components['consistency'];
-  @Field(() => TrustTaxonomy) taxonomy!: Components['taxonomy'];
+  @Field(() => TrustDetection, { description: 'Claims of what was not observed' }) detection!: Components['detection'];
+  @Field(() => TrustAttribution, { description: 'Claims credited to the wrong source' }) attribution!: Components['attribution'];
+  @Field(() => TrustProvenance, { description: 'Sources that cannot be had, or are dated' }) provenance!: Components['provenance'];
+  @Field(() => TrustConsistency, { description: 'Contradictions' }) consistency!: Components['consistency'];
+  @Field(() => TrustTaxonomy, { description: 'Kinds of error' }) taxonomy!: Components['taxonomy'];
 }
 
 @ObjectType({ description: 'What was checked against what' })
 @Directive('@shareable')
 class TrustVerification implements Readonly<domain.TrustEnvelope['verification']> {
-  @Field() groundTruthSource!: string;
-  @Field(() => Int) claimsVerified!: number;
-  @Field(() => Int) claimsTotal!: number;
-  @Field() confidenceIntervalsIncluded!: boolean;
-  @Field() modelRunTraceable!: boolean;
+  @Field({ description: 'What claims are checked against; system_of_record for records' }) groundTruthSource!: string;
+  @Field(() => Int, { description: 'Figures that a second, independent path confirms' }) claimsVerified!: number;
+  @Field(() => Int, { description: 'Figures in the answer; for records, the records' }) claimsTotal!: number;
+  @Field({ description: 'Whether the answer carries intervals' }) confidenceIntervalsIncluded!: boolean;
+  @Field({ description: 'Whether the run can be repeated bit by bit from what is stored' }) modelRunTraceable!: boolean;
 }
 
 @ObjectType({ description: 'How and when the score was made' })
 @Directive('@shareable')
 class TrustMetadata implements Metadata {
-  @Field() hreiVersion!: string;
-  @Field(() => DateTimeScalar) evaluatedAt!: Date;
+  @Field({ description: 'Version of the definitions' }) hreiVersion!: string;
+  @Field(() => DateTimeScalar, { description: 'When the score was made' }) evaluatedAt!: Date;
   @Field(() => JsonScalar, { description: 'Weight of each component in the score; they sum to 1' }) weights!: Metadata['weights'];
 }
 
 @ObjectType({ description: 'How far the answer may be trusted; 0 is perfect trust, 1 is none' })
 @Directive('@shareable')
 export class TrustEnvelope implements domain.TrustEnvelope {
-  @Field(() => Float) hreiScore!: number;
-  @Field(() => RiskLevelEnum) riskLevel!: domain.RiskLevel;
-  @Field(() => TrustComponents) components!: Components;
-  @Field(() => TrustVerification) verification!: domain.TrustEnvelope['verification'];
-  @Field(() => TrustMetadata) metadata!: Metadata;
+  @Field(() => Float, { description: 'Weighted mean of the components' }) hreiScore!: number;
+  @Field(() => RiskLevelEnum, { description: 'Band of the score: up to 0.20, 0.40, 0.60, 0.80, 1' }) riskLevel!: domain.RiskLevel;
+  @Field(() => TrustComponents, { description: 'Where the risk comes from' }) components!: Components;
+  @Field(() => TrustVerification, { description: 'What was checked' }) verification!: domain.TrustEnvelope['verification'];
+  @Field(() => TrustMetadata, { description: 'How the score was made' }) metadata!: Metadata;
 }

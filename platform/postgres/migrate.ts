@@ -23,6 +23,7 @@ export interface MigrateOptions {
   readonly owners: readonly MigrationOwner[];
 }
 
+/** A migration failed, was changed after it had been applied, or has an owner whose name is no schema. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly code = 'migration_failed';

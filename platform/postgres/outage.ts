@@ -19,7 +19,7 @@ export function isLostRace(error: unknown): boolean {
 }
 
 /** True when the database could not be reached or had to give up: a matter of time, not of the statement. */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   let current: unknown = error;
   for (let depth = 0; isErrorLike(current) && depth < MAX_CAUSES; depth += 1) {
     const code = codeOf(current);

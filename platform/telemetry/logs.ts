@@ -43,8 +43,3 @@ export function createLogger(options: LogOptions): Logger {
   const destination = options.format === 'pretty' ? prettyLogStream(options.destination ?? process.stdout) : options.destination;
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }
-
-/** The log of one request; its id stands on every line and in the answer's `X-Request-Id`. */
-export function requestLogger(logger: Logger, requestId: string): Logger {
-  return logger.child({ requestId });
-}

@@ -24,7 +24,7 @@ export type TrustClassification = 'fabrication' | 'misattribution' | 'outdated_r
 export type TrustComponent = 'detection' | 'attribution' | 'provenance' | 'consistency' | 'taxonomy';
 
 /** Weight of each component in `hreiScore`; they sum to 1. */
-export const TRUST_WEIGHTS: Readonly<Record<TrustComponent, number>> = {
+const TRUST_WEIGHTS: Readonly<Record<TrustComponent, number>> = {
   detection: 0.25,
   attribution: 0.25,
   provenance: 0.2,

@@ -27,7 +27,7 @@ export async function runExample(directory: string, { end, seed, users = DEFAULT
   ${files.truth}              what each channel truly caused; for comparison afterwards
 
 Next:
-  liftgraph analyze ${[files.touchpoints, files.orders, files.spend].map(quoted).join(' ')} --report report.html
+  npx liftgraph analyze ${[files.touchpoints, files.orders, files.spend].map(quoted).join(' ')} --report report.html
 `,
   );
 }

@@ -11,7 +11,7 @@ const ratio = z.number().nullable();
 const money = z.number().nullable();
 const byChannel = z.record(z.string(), z.number().nullable());
 
-export const channelImpact = z
+const channelImpact = z
   .object({
     channel: z.string(),
     causal_lift: ratio.meta({ description: 'Incremental uplift against the counterfactual without the channel' }),

@@ -38,6 +38,7 @@ export function withinReach<Query extends z.ZodObject>(query: Query): Query {
 
 export const pageQuery = withinReach(z.object(pageParameters));
 
+/** A page by number as the graph takes it. */
 export function graphPage(request: PageRequest): { first: number; offset: number } {
   return { first: request.per_page, offset: (request.page - 1) * request.per_page };
 }

@@ -7,7 +7,7 @@ import { CURRENT_VERSION } from '../versions.ts';
 
 const risk = z.number().min(0).max(1);
 
-export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
+const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
 
 /** The HREI envelope of an answer (interface specification §2). */
 export const trustEnvelope = z

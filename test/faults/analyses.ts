@@ -1,5 +1,5 @@
 import type { Caller, Json } from '../house.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, type StreamEvent } from './event-stream.ts';
 import { recentDays, type ShopRows } from './shop-rows.ts';
 
 /** Connects an empty source. */
@@ -35,11 +35,23 @@ export async function analyse(caller: Caller, source: string): Promise<Json> {
   return body;
 }
 
-/** The history of an analysis from its start, and what comes after, to its end. */
-export async function history(caller: Caller, id: string): Promise<EventStream> {
-  const stream = new EventStream(await caller.open('GET', `/attribution/${id}/stream`));
-  await stream.ended;
-  return stream;
+/**
+ * Every event of an analysis, once it has ended. A stream stops at the first result, so that what is kept behind it is
+ * asked for as well; behind the last event of a finished analysis the answer is 204.
+ */
+export async function history(caller: Caller, id: string): Promise<readonly StreamEvent[]> {
+  const read = async (after: number): Promise<readonly StreamEvent[]> => {
+    const response = await caller.open('GET', `/attribution/${id}/stream?last_event_id=${after}`);
+    if (response.status === 204) return [];
+    const stream = new EventStream(response);
+    await stream.ended;
+    return stream.events;
+  };
+  const events = [...(await read(0))];
+  const { body } = await caller.get(`/attribution/${id}`);
+  if (!['completed', 'failed'].includes(String(body['status']))) return events;
+  for (let more = await read(events.at(-1)?.id ?? 0); more.length > 0; more = await read(events.at(-1)!.id)) events.push(...more);
+  return events;
 }
 
 export function digestOf(attribution: Json): string {

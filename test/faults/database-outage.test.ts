@@ -93,7 +93,7 @@ describe('PostgreSQL killed with -9 under requests', () => {
     const events = await subscribed;
     expect(events.map((event) => Number(event['sequence']))).toEqual(stream.events.map((event) => event.id));
     expect(events.filter((event) => String(event['kind']) === 'RESULT')).toHaveLength(1);
-    expect((await history(caller, id)).events.map((event) => event.id)).toEqual(stream.events.map((event) => event.id));
+    expect((await history(caller, id)).map((event) => event.id)).toEqual(stream.events.map((event) => event.id));
     await socket.dispose();
   });
 });

@@ -49,11 +49,11 @@ describe('SIGTERM under load', () => {
     expect(family.length).toBeGreaterThan(4);
 
     // As behind a load balancer: requests come until the probe is told to look elsewhere.
-    let ready = true;
+    const lookElsewhere = new AbortController();
     const clients = Array.from({ length: CLIENTS }, async () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       let answered = 0;
-      for (; ready; answered += 1) expect(await statusOf(`${service.root}/v1/data-sources`, agent, caller)).toBe(200);
+      for (; !lookElsewhere.signal.aborted; answered += 1) expect(await statusOf(`${service.root}/v1/data-sources`, agent, caller)).toBe(200);
       agent.destroy();
       return answered;
     });
@@ -61,7 +61,7 @@ describe('SIGTERM under load', () => {
     const ended = service.stop('SIGTERM');
     const probe = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let status = 200; status === 200; await sleep(PROBE_MS)) status = await statusOf(`${service.root}/readyz`, probe);
-    ready = false;
+    lookElsewhere.abort();
     probe.destroy();
 
     for (const answered of await Promise.all(clients)) expect(answered).toBeGreaterThan(0);
@@ -70,6 +70,7 @@ describe('SIGTERM under load', () => {
     expect(accepted.status).toBe(200);
     await stream.ended;
     expect(stream.text).toMatch(/retry: 1000\n: the server is restarting; reconnect to resume\n\n$|event: result\n/);
+    await service.logged('every request is answered but those cut off', ({ cutOff }) => cutOff === 0);
     expect((await ended).code).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
     expect(survivorsOf(family)).toEqual([]);

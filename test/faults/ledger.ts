@@ -33,9 +33,9 @@ export async function brokenPromises(ledger: Ledger, callerOf: (key: string) => 
       broken.push(`a key that was handed out is answered with ${list.status}`);
       continue;
     }
-    const known = (list.body['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id);
+    const known = new Set((list.body['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id));
     for (const source of tenant.sources) {
-      if (known.includes(source.id)) broken.push(...(await brokenPromisesOf(source, caller)));
+      if (known.has(source.id)) broken.push(...(await brokenPromisesOf(source, caller)));
       else broken.push(`${source.id} is gone`);
     }
   }
@@ -51,11 +51,11 @@ async function brokenPromisesOf(source: AcknowledgedSource, caller: Caller): Pro
   }
   const calm = new Map<string, string>();
   for (const id of source.analyses) {
-    const stream = await history(caller, id);
+    const events = await history(caller, id);
     const { status, body } = await caller.get(`/attribution/${id}`);
-    const ends = stream.events.filter(({ event }) => event === 'result' || event === 'error');
+    const ends = events.filter(({ event }) => event === 'result' || event === 'error');
     if (ends.length !== 1) broken.push(`${id} has ${ends.length} last events`);
-    if (stream.events.some((event, place) => event.id !== place + 1)) broken.push(`${id} has gaps among its events`);
+    if (events.some((event, place) => event.id !== place + 1)) broken.push(`${id} has gaps among its events`);
     if (status !== 200) broken.push(`${id} is answered with ${status}`);
     else if (body['status'] as unknown === 'completed') {
       const range = JSON.stringify(body['date_range']);

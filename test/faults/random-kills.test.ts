@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../compute/numerics/random.ts';
+import { requireUuid } from '../../platform/identifiers.ts';
 import { Customers } from './customers.ts';
 import { DataFolder } from './data-folder.ts';
 import { brokenPromises, type Ledger } from './ledger.ts';
@@ -40,7 +41,7 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     const acting = customers.act(CUSTOMERS);
     const supervise = async (): Promise<void> => {
       for (let kill = 0; kill < KILLS; kill += 1) {
-        await customers.acknowledged(1 + Math.floor(random() * MOST_ACKNOWLEDGED));
+        await Promise.race([customers.acknowledged(1 + Math.floor(random() * MOST_ACKNOWLEDGED)), acting]);
         await sleep(random() * MOST_DELAY_MS);
         const victim = VICTIMS[Math.floor(random() * VICTIMS.length)]!;
         if (victim === 'service') {
@@ -56,18 +57,56 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     expect(await brokenPromises(customers.ledger, customers.callerOf)).toEqual([]);
   });
 
-  describe('a planted fault is found', () => {
-    const check = (ledger: Ledger) => brokenPromises(ledger, customers.callerOf);
-    /** One tenant is enough, with an analysis to spoil. */
-    const one = () => customers.ledger.slice(0, 1);
-    const [idOf, planted] = [() => one()[0]!.sources[0]!.analyses[0]!, (text: string, values: unknown[] = []) => folder.sql(text, values)];
-    void idOf;
-    void planted;
+  describe('the checks find a planted fault:', () => {
+    /** One customer is enough. */
+    let ledger: Ledger;
+    const broken = () => brokenPromises(ledger, customers.callerOf);
+    beforeEach(() => (ledger = structuredClone(customers.ledger.slice(0, 1))));
+    const source = () => ledger[0]!.sources[0]!;
+    const uuidOf = (id: string) => requireUuid('attr', id, 'analysis');
 
-    test('a row that was withheld', async () => {
-      const [tenant] = structuredClone(one());
-      tenant!.sources[0]!.touchpoints += 1;
-      expect(await check([tenant!])).toEqual([expect.stringMatching(/holds \d+ touchpoints/)]);
+    test('a row that never arrived', async () => {
+      source().touchpoints += 1;
+      expect(await broken()).toEqual([expect.stringMatching(/^ds_\w+ holds \d+ touchpoints/)]);
+    });
+
+    test('an analysis that nobody finished', async () => {
+      const id = source().analyses[0]!;
+      const [saved] = await folder.sql<{ completed_at: string }>(`update attribution.attributions set status = 'processing' where id = $1 returning completed_at`, [uuidOf(id)]);
+      expect(saved).toBeDefined();
+      await folder.sql(`update attribution.attribution_progress set event = '{"kind":"ERROR","failure":{"code":"internal","message":"planted"}}' where attribution_id = $1 and event ->> 'kind' = 'RESULT'`, [uuidOf(id)]);
+      expect(await broken()).toEqual([`${id} is left processing`]);
+      await folder.sql(`update attribution.attributions set status = 'completed' where id = $1`, [uuidOf(id)]);
+    });
+
+    test('a result that was told twice', async () => {
+      const id = source().analyses[1]!;
+      await folder.sql(
+        `insert into attribution.attribution_progress select (jsonb_populate_record(p, jsonb_build_object('sequence', sequence + 1))).* from attribution.attribution_progress p
+         where attribution_id = $1 and event ->> 'kind' = 'RESULT'`,
+        [uuidOf(id)],
+      );
+      expect(await broken()).toEqual([`${id} has 2 last events`]);
+      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = (select max(sequence) from attribution.attribution_progress where attribution_id = $1)`, [uuidOf(id)]);
+    });
+
+    test('an event that was lost', async () => {
+      const id = source().analyses[1]!;
+      await folder.sql(`delete from attribution.attribution_progress where attribution_id = $1 and sequence = 2`, [uuidOf(id)]);
+      expect(await broken()).toEqual([`${id} has gaps among its events`]);
+    });
+
+    test('figures that changed', async () => {
+      const id = source().analyses[0]!;
+      await folder.sql(`update attribution.attributions set result = jsonb_set(result, '{diagnostics,runDigest}', '"sha256:planted"') where id = $1`, [uuidOf(id)]);
+      expect(await broken()).toContain(`${id} has other figures than an undisturbed run`);
+    });
+
+    test('a source that is gone, and a key that is', async () => {
+      await folder.sql(`delete from attribution.data_sources where id = $1`, [requireUuid('ds', source().id, 'data source')]);
+      expect(await broken()).toEqual([`${source().id} is gone`]);
+      await folder.sql(`delete from auth.api_keys`);
+      expect(await broken()).toEqual(['a key that was handed out is answered with 401']);
     });
   });
 });

@@ -102,6 +102,12 @@ describe('served', () => {
     expect(again.status).toBe(304);
   });
 
+  test('the bare address leads to the reference, below whatever prefix a proxy adds', async () => {
+    const response = await get('/');
+    expect(response.redirected).toBe(true);
+    expect(new URL(response.url).pathname).toBe('/docs');
+  });
+
   test('the reference, from this server alone', async () => {
     const response = await get('/docs');
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");

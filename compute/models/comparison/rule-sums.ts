@@ -1,6 +1,7 @@
 import { sharesOf } from '../credits.ts';
 import type { ComparisonResult, RuleCredits } from './comparison-result.ts';
 
+/** Of the credit that time decay gives to a touch; paths carry no times, and a step counts as a day there. */
 export const HALF_LIFE_DAYS = 7;
 
 interface Credits {

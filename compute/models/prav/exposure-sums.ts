@@ -28,7 +28,7 @@ export const Scalar = {
   rangeConversions: 5,
   rangeRevenue: 6,
 } as const;
-export const SCALARS = 7;
+const SCALARS = 7;
 
 /** Sums per cell of users (cell = hash mod cells), row-major; and per segment where segments are asked for. */
 export interface CellSums {

@@ -1,17 +1,18 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { CAPABILITIES, TIERS, type Agent, type Capability, type Tier } from './agent.ts';
 
-export const CapabilityEnum = Object.fromEntries(CAPABILITIES.map((value) => [value.toUpperCase(), value])) as Record<string, Capability>;
+const CapabilityEnum = enumOf(CAPABILITIES);
 registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
 
-export const TierEnum = Object.fromEntries(TIERS.map((value) => [value.toUpperCase(), value])) as Record<string, Tier>;
+const TierEnum = enumOf(TIERS);
 registerEnumType(TierEnum, { name: 'AgentTier', description: 'Standing in the referral program, by number of active referrals.' });
 
-export const AgentStatusEnum = { ACTIVE: 'active', SUSPENDED: 'suspended', CLOSED: 'closed' } as const;
+const AgentStatusEnum = enumOf(['active', 'suspended', 'closed'] as const);
 registerEnumType(AgentStatusEnum, { name: 'AgentStatus', description: 'Whether the agent may act.' });
 
 @ObjectType('RateLimits', { description: 'How often an agent may call.' })

@@ -80,7 +80,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   if (data.totals.conversions === 0) {
     throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, or upload the orders.' });
   }
-  if (data.totals.touches === 0) {
+  if (data.totals.journeys === 0) {
     throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });
   }
   const channels = channelsOf(data);

@@ -11,17 +11,17 @@ registerEnumType(ProgressKindEnum, { name: 'ProgressKind', description: 'RESULT 
 export class AttributionProgressType {
   @Field(() => Int, { description: 'Counted from 1 without gaps; pass the last one as `after` to resume.' })
   sequence!: number;
-  @Field(() => ProgressKindEnum)
+  @Field(() => ProgressKindEnum, { description: 'Which of the members below are there.' })
   kind!: keyof typeof ProgressKindEnum;
   @Field(() => Float, { description: 'In [0, 1].' })
   progress!: number;
   @Field(() => String, { nullable: true, description: 'queued, loading, building_journeys, model:…, combining.' })
   stage!: string | null;
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What happened, for people.' })
   message!: string | null;
   @Field(() => ModelEnum, { nullable: true, description: 'The model that a CHANNEL_RESULT comes from.' })
   model!: AttributionModel | null;
-  @Field(() => StatusEnum)
+  @Field(() => StatusEnum, { description: 'State of the analysis after this event.' })
   status!: AttributionStatus;
   @Field(() => [ChannelImpactType], { nullable: true, description: 'Provisional credit of one model.' })
   channelImpact!: readonly ChannelImpactType[] | null;

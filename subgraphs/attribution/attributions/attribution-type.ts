@@ -1,11 +1,10 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../../../platform/graph/connection.ts';
+import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { GRANULARITIES, MODELS, type AttributionFailure, type AttributionModel, type AttributionStatus, type Granularity } from './attribution.ts';
-
-const enumOf = <Value extends string>(values: readonly Value[]) => Object.fromEntries(values.map((value) => [value.toUpperCase(), value])) as Record<string, Value>;
 
 export const ModelEnum = enumOf(MODELS);
 registerEnumType(ModelEnum, { name: 'AttributionModel', description: 'CAUSAL combines the five others.' });
@@ -20,9 +19,9 @@ registerEnumType(FailureCodeEnum, { name: 'AttributionFailureCode', description:
 
 @ObjectType('ConfidenceInterval', { description: 'Interval around a figure, in its unit.' })
 export class ConfidenceIntervalType {
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Lower end.' })
   lower!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Upper end.' })
   upper!: number;
   @Field(() => Float, { description: 'Confidence level, 0.95 = 95 %.' })
   level!: number;
@@ -30,7 +29,7 @@ export class ConfidenceIntervalType {
 
 @ObjectType('ChannelImpact', { description: 'What one channel is credited with. Money in major units of the currency of the source.' })
 export class ChannelImpactType {
-  @Field(() => String)
+  @Field(() => String, { description: 'Name of the channel, as in the touchpoints.' })
   channel!: string;
   @Field(() => Float, { nullable: true, description: 'Uplift against the counterfactual without the channel, A / (R − A), capped at 10.' })
   causalLift!: number | null;
@@ -38,9 +37,9 @@ export class ChannelImpactType {
   roi!: number | null;
   @Field(() => Float, { nullable: true, description: 'Attributed revenue / spend; null without spend.' })
   roas!: number | null;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'What the channel cost in the range.' })
   spend!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Revenue that the model credits to the channel.' })
   attributedRevenue!: number;
   @Field(() => Float, { description: 'Attributed revenue of a paid channel; 0 for a baseline channel, which adds nothing by definition.' })
   incrementalRevenue!: number;
@@ -52,7 +51,7 @@ export class ChannelImpactType {
   lastclickRevenue!: number;
   @Field(() => Float, { description: 'Attributed revenue − last-click revenue, signed.' })
   deltaR!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Conversions that the model credits to the channel, in fractions.' })
   conversions!: number;
   @Field(() => Float, { description: 'Share of the credited total.' })
   share!: number;
@@ -64,21 +63,21 @@ export class ChannelImpactType {
 
 @ObjectType('AttributionFailure', { description: 'Why an analysis ended without figures.' })
 export class AttributionFailureType {
-  @Field(() => FailureCodeEnum)
+  @Field(() => FailureCodeEnum, { description: 'What went wrong, for programs.' })
   code!: AttributionFailure['code'];
-  @Field(() => String)
+  @Field(() => String, { description: 'What went wrong and what to do, for people.' })
   message!: string;
 }
 
 @ObjectType('AttributionDiagnostics', { description: 'How the analysis went.' })
 export class DiagnosticsType {
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Journeys that the models saw.' })
   journeys!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Those that ended in a conversion.' })
   convertingJourneys!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Touchpoints in all journeys.' })
   touches!: number;
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'False when the solver of the Markov chain stopped short of its tolerance.' })
   converged!: boolean;
   @Field(() => Int, { description: 'Iterations of the sparse solver; 0 where one factorisation solved the chain.' })
   iterations!: number;
@@ -99,11 +98,11 @@ export class DiagnosticsType {
 export class AttributionType {
   @Field(() => ID, { description: 'Public id, attr_ and 22 characters.' })
   id!: string;
-  @Field(() => StatusEnum)
+  @Field(() => StatusEnum, { description: 'Where the analysis is in its life.' })
   status!: AttributionStatus;
-  @Field(() => ModelEnum)
+  @Field(() => ModelEnum, { description: 'Whose credit channelImpact shows.' })
   model!: AttributionModel;
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the source that was analysed.' })
   dataSourceId!: string;
   @Field(() => [DateScalar], { description: 'Start and end, both included, UTC days.' })
   dateRange!: readonly string[];
@@ -113,19 +112,19 @@ export class AttributionType {
   methodology!: string;
   @Field(() => Float, { nullable: true, description: 'Revenue-weighted mean of the channels’ confidence.' })
   confidence!: number | null;
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When the analysis was asked for.' })
   createdAt!: Date;
-  @Field(() => DateTimeScalar, { nullable: true })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it completed or failed; null until then.' })
   completedAt!: Date | null;
-  @Field(() => GranularityEnum)
+  @Field(() => GranularityEnum, { description: 'Period that was asked for.' })
   granularity!: Granularity;
   @Field(() => [String], { nullable: true, description: 'The channels that the answer was restricted to; null for all.' })
   channels!: readonly string[] | null;
   @Field(() => String, { nullable: true, description: 'ISO 4217; null until completed.' })
   currency!: string | null;
-  @Field(() => EnvironmentEnum)
+  @Field(() => EnvironmentEnum, { description: 'Whose data the figures rest on.' })
   environment!: 'live' | 'sandbox';
-  @Field(() => Int)
+  @Field(() => Int, { description: '1, and one more whenever late rows changed the figures.' })
   revision!: number;
   @Field(() => Float, { nullable: true, description: 'All conversions of the range.' })
   conversions!: number | null;
@@ -135,11 +134,11 @@ export class AttributionType {
   baselineRevenue!: number | null;
   @Field(() => Float, { nullable: true, description: 'Revenue of conversions without any touchpoint; part of the baseline.' })
   unattributedRevenue!: number | null;
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How far a journey reaches back before its conversion.' })
   lookbackWindowDays!: number;
-  @Field(() => String)
+  @Field(() => String, { description: 'The event that counts as a conversion.' })
   conversionEvent!: string;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Level of the intervals.' })
   confidenceLevel!: number;
   @Field(() => CentsScalar, { nullable: true, description: 'Last-click revenue of the paid channels that last click under-credits.' })
   revenueLastclickCents!: number | null;
@@ -153,11 +152,11 @@ export class AttributionType {
   modelBreakdown!: unknown;
   @Field(() => JsonScalar, { nullable: true, description: 'Revenue per channel, by last click, first click, linear, time decay and position.' })
   comparison!: unknown;
-  @Field(() => DiagnosticsType, { nullable: true })
+  @Field(() => DiagnosticsType, { nullable: true, description: 'How the analysis went; null until completed.' })
   diagnostics!: DiagnosticsType | null;
   @Field(() => Float, { description: 'In [0, 1].' })
   progress!: number;
-  @Field(() => AttributionFailureType, { nullable: true })
+  @Field(() => AttributionFailureType, { nullable: true, description: 'Null unless the status is FAILED.' })
   failure!: AttributionFailureType | null;
   @Field(() => ID, { nullable: true, description: 'The agent that served the source when the analysis was asked for.' })
   agentId!: string | null;
@@ -175,7 +174,7 @@ export class ModelOptionsInput {
 
 @InputType('RunAttributionInput', { description: 'An analysis to run.' })
 export class RunAttributionInput {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of a source of the account.' })
   dataSourceId!: string;
   @Field(() => [DateScalar], { description: 'Exactly two dates, start and end, both included.' })
   dateRange!: string[];
@@ -193,30 +192,30 @@ export class RunAttributionInput {
   confidenceLevel?: number | null;
   @Field(() => [String], { nullable: true, description: 'Overrides the baseline channels of the source.' })
   baselineChannels?: string[] | null;
-  @Field(() => ModelOptionsInput, { nullable: true })
+  @Field(() => ModelOptionsInput, { nullable: true, description: 'Options of single models.' })
   modelOptions?: ModelOptionsInput | null;
 }
 
-@ObjectType('RunAttributionPayload')
+@ObjectType('RunAttributionPayload', { description: 'The analysis that was accepted.' })
 export class RunAttributionPayload {
-  @Field(() => AttributionType)
+  @Field(() => AttributionType, { description: 'The analysis, usually still pending.' })
   attribution!: AttributionType;
-  @Field(() => TrustEnvelopeType, { nullable: true })
+  @Field(() => TrustEnvelopeType, { nullable: true, description: 'Trust envelope of the analysis.' })
   trust!: TrustEnvelope | null;
 }
 
 @InputType('AttributionFilter', { description: 'Narrows a list of analyses.' })
 export class AttributionFilterInput {
-  @Field(() => StatusEnum, { nullable: true })
+  @Field(() => StatusEnum, { nullable: true, description: 'Only those in this state.' })
   status?: AttributionStatus | null;
-  @Field(() => ModelEnum, { nullable: true })
+  @Field(() => ModelEnum, { nullable: true, description: 'Only those of this model.' })
   model?: AttributionModel | null;
-  @Field(() => ID, { nullable: true })
+  @Field(() => ID, { nullable: true, description: 'Only those of this source.' })
   dataSourceId?: string | null;
-  @Field(() => ID, { nullable: true })
+  @Field(() => ID, { nullable: true, description: 'Only those that this agent served.' })
   agentId?: string | null;
-  @Field(() => DateTimeScalar, { nullable: true })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'Only those asked for later.' })
   createdAfter?: Date | null;
-  @Field(() => DateTimeScalar, { nullable: true })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'Only those asked for earlier.' })
   createdBefore?: Date | null;
 }

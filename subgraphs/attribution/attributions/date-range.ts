@@ -8,7 +8,7 @@ export interface DateRange {
 }
 
 /** Longest span and oldest start of a range in days: the archive reaches back two years. */
-export const MAX_RANGE_DAYS = 731;
+const MAX_RANGE_DAYS = 731;
 
 const DAY_MS = 86_400_000;
 const calendarDate = z.iso.date();

@@ -1,11 +1,10 @@
 import { Directive, Field, Float, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../../../platform/graph/connection.ts';
+import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { SOURCE_TYPES, SYNC_SCHEDULES, type SourceStatus, type SourceType, type SyncSchedule } from './data-source.ts';
-
-const enumOf = <Value extends string>(values: readonly Value[]) => Object.fromEntries(values.map((value) => [value.toUpperCase(), value])) as Record<string, Value>;
 
 const SourceTypeEnum = enumOf(SOURCE_TYPES);
 registerEnumType(SourceTypeEnum, { name: 'DataSourceType', description: 'Where the rows of a source come from.' });
@@ -18,11 +17,11 @@ registerEnumType(SyncStatusEnum, { name: 'SyncStatus', description: 'State of on
 
 @ObjectType('DataSourceError', { description: 'Why the last sync failed.' })
 export class DataSourceErrorType {
-  @Field(() => String)
+  @Field(() => String, { description: 'What went wrong, for programs.' })
   code!: string;
-  @Field(() => String)
+  @Field(() => String, { description: 'What went wrong, for people.' })
   message!: string;
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When it went wrong.' })
   at!: Date;
   @Field(() => Boolean, { description: 'Whether trying again may help.' })
   retryable!: boolean;
@@ -30,9 +29,9 @@ export class DataSourceErrorType {
 
 @ObjectType('DataSourceCoverage', { description: 'Days that the stored rows reach over.' })
 export class CoverageType {
-  @Field(() => DateScalar, { nullable: true })
+  @Field(() => DateScalar, { nullable: true, description: 'Day of the first row; null without rows.' })
   earliest!: string | null;
-  @Field(() => DateScalar, { nullable: true })
+  @Field(() => DateScalar, { nullable: true, description: 'Day of the last row; null without rows.' })
   latest!: string | null;
   @Field(() => [DateScalar], { description: 'Days in between without any row.' })
   missingDays!: readonly string[];
@@ -40,15 +39,15 @@ export class CoverageType {
 
 @ObjectType('DataSourceRecords', { description: 'Stored rows by kind, and rows that were rejected.' })
 export class RecordCountsType {
-  @Field(() => Float)
+  @Field(() => Float, { description: 'What shoppers saw and clicked.' })
   touchpoints!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'What they bought.' })
   conversions!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'What channels cost, by day.' })
   spendRows!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Journeys added up by path.' })
   paths!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Rows that were not taken; dataSourceRejects lists them.' })
   rejected!: number;
 }
 
@@ -64,45 +63,45 @@ export class QualityType {
 
 @ObjectType('CurrentSync', { description: 'An upload or sync that is under way.' })
 export class CurrentSyncType {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the upload or sync.' })
   syncId!: string;
   @Field(() => Float, { nullable: true, description: 'In [0, 1]; null where the size is not known beforehand.' })
   progress!: number | null;
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When it began.' })
   startedAt!: Date;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Rows accepted so far.' })
   rows!: number;
 }
 
 @ObjectType('DataSourceSync', { description: 'One upload or sync of a source.' })
 export class SyncType {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the upload or sync.' })
   syncId!: string;
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The source that it belongs to.' })
   dataSourceId!: string;
-  @Field(() => SyncStatusEnum)
+  @Field(() => SyncStatusEnum, { description: 'How far it is.' })
   status!: 'queued' | 'running' | 'completed' | 'failed';
   @Field(() => Float, { description: 'Rows that were accepted or, for a sync, counted.' })
   rows!: number;
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When it was asked for.' })
   requestedAt!: Date;
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When it began.' })
   startedAt!: Date;
-  @Field(() => DateTimeScalar, { nullable: true })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ended, well or not; null until then.' })
   completedAt!: Date | null;
 }
 
 @ObjectType('DataSourceDetail', { description: 'What is stored of a source and how good it is.' })
 export class DataSourceDetailType {
-  @Field(() => CoverageType)
+  @Field(() => CoverageType, { description: 'Days that the rows reach over.' })
   coverage!: CoverageType;
   @Field(() => Float, { nullable: true, description: 'Seconds since the last row came.' })
   freshnessSeconds!: number | null;
-  @Field(() => RecordCountsType)
+  @Field(() => RecordCountsType, { description: 'How many rows of each kind.' })
   records!: RecordCountsType;
   @Field(() => QualityType, { nullable: true, description: 'Null before any conversion was stored.' })
   quality!: QualityType | null;
-  @Field(() => CurrentSyncType, { nullable: true })
+  @Field(() => CurrentSyncType, { nullable: true, description: 'Null when nothing is under way.' })
   currentSync!: CurrentSyncType | null;
   @Field(() => [SyncType], { description: 'The last ten uploads and syncs, newest first.' })
   recentSyncs!: readonly SyncType[];
@@ -113,13 +112,13 @@ export class DataSourceDetailType {
 export class DataSourceType {
   @Field(() => ID, { description: 'Public id, ds_ and 22 characters.' })
   id!: string;
-  @Field(() => SourceTypeEnum)
+  @Field(() => SourceTypeEnum, { description: 'Where the rows come from.' })
   type!: SourceType;
-  @Field(() => SourceStatusEnum)
+  @Field(() => SourceStatusEnum, { description: 'Whether rows arrive.' })
   status!: SourceStatus;
   @Field(() => DateTimeScalar, { nullable: true, description: 'When the first rows are expected; null once they came.' })
   firstSyncEta!: Date | null;
-  @Field(() => DateTimeScalar, { nullable: true })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When rows last came; null before the first.' })
   lastSync!: Date | null;
   @Field(() => DateTimeScalar, { nullable: true, description: 'Next scheduled sync; null for uploads, which are pushed.' })
   nextSync!: Date | null;
@@ -127,9 +126,9 @@ export class DataSourceType {
   recordsSynced!: number;
   @Field(() => Float, { nullable: true, description: 'Mean of freshness, match rate and completeness in [0, 1]; null before the first rows.' })
   healthScore!: number | null;
-  @Field(() => String)
+  @Field(() => String, { description: 'Name for people.' })
   name!: string;
-  @Field(() => SyncScheduleEnum)
+  @Field(() => SyncScheduleEnum, { description: 'How often it is synced by itself.' })
   syncSchedule!: SyncSchedule;
   @Field(() => ID, { nullable: true, description: 'The agent that serves the source.' })
   agentId!: string | null;
@@ -137,11 +136,11 @@ export class DataSourceType {
   currency!: string | null;
   @Field(() => [String], { description: 'Channels that are there without marketing; a trailing * matches any ending.' })
   baselineChannels!: readonly string[];
-  @Field(() => DateTimeScalar)
+  @Field(() => DateTimeScalar, { description: 'When it was connected.' })
   createdAt!: Date;
-  @Field(() => DataSourceErrorType, { nullable: true })
+  @Field(() => DataSourceErrorType, { nullable: true, description: 'Why the last sync failed; null when it did not.' })
   error!: DataSourceErrorType | null;
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of this record.' })
   trust!: TrustEnvelope;
 }
 
@@ -149,15 +148,15 @@ export const DataSourceConnection = connectionType('DataSource', () => DataSourc
 
 @ObjectType('RejectedRow', { description: 'A row that was not taken, and why.' })
 export class RejectedRowType {
-  @Field(() => ID, { nullable: true })
+  @Field(() => ID, { nullable: true, description: 'The upload that brought the row.' })
   uploadId!: string | null;
   @Field(() => Float, { description: 'Line of the file, counted from 1; the header is line 1.' })
   line!: number;
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The column at fault; null when the row as a whole is.' })
   column!: string | null;
-  @Field(() => String)
+  @Field(() => String, { description: 'What is wrong, for programs.' })
   code!: string;
-  @Field(() => String)
+  @Field(() => String, { description: 'What is wrong, for people.' })
   message!: string;
 }
 
@@ -167,9 +166,9 @@ export const RejectedRowConnection = connectionType('RejectedRow', () => Rejecte
 export class IngestReportType {
   @Field(() => String, { description: 'Kind that was detected from the header: touchpoints, conversions, spend, paths or events.' })
   kind!: string;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Rows that were stored.' })
   accepted!: number;
-  @Field(() => Float)
+  @Field(() => Float, { description: 'Rows that were not.' })
   rejected!: number;
   @Field(() => [RejectedRowType], { description: 'The first hundred rejected rows.' })
   errors!: readonly RejectedRowType[];
@@ -177,13 +176,13 @@ export class IngestReportType {
 
 @InputType('ConnectDataSourceInput', { description: 'A source to connect.' })
 export class ConnectDataSourceInput {
-  @Field(() => SourceTypeEnum)
+  @Field(() => SourceTypeEnum, { description: 'Where the rows come from.' })
   type!: SourceType;
   @Field(() => JsonScalar, { description: 'csv_upload: filename, content (text, or base64 with encoding), delimiter, mapping {canonical: column}.' })
   credentials!: Record<string, unknown>;
-  @Field(() => SyncScheduleEnum, { nullable: true })
+  @Field(() => SyncScheduleEnum, { nullable: true, description: 'Defaults to DAILY.' })
   syncSchedule?: SyncSchedule;
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Name for people; defaults to the name of the file.' })
   name?: string | null;
   @Field(() => ID, { nullable: true, description: 'The serving agent; defaults to the calling one.' })
   agentId?: string | null;
@@ -193,59 +192,59 @@ export class ConnectDataSourceInput {
   baselineChannels?: string[];
 }
 
-@ObjectType('ConnectDataSourcePayload')
+@ObjectType('ConnectDataSourcePayload', { description: 'A new source, and what came of its first rows.' })
 export class ConnectDataSourcePayload {
-  @Field(() => DataSourceType)
+  @Field(() => DataSourceType, { description: 'The new source.' })
   dataSource!: DataSourceType;
   @Field(() => IngestReportType, { nullable: true, description: 'Null where no rows came with the request.' })
   ingest!: IngestReportType | null;
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the source.' })
   trust!: TrustEnvelope;
 }
 
-@InputType('SyncDataSourceInput')
+@InputType('SyncDataSourceInput', { description: 'A source to sync.' })
 export class SyncDataSourceInput {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the source.' })
   id!: string;
 }
 
-@ObjectType('SyncDataSourcePayload')
+@ObjectType('SyncDataSourcePayload', { description: 'The sync that was asked for.' })
 export class SyncDataSourcePayload {
-  @Field(() => SyncType)
+  @Field(() => SyncType, { description: 'The sync that is queued or running.' })
   sync!: SyncType;
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the sync.' })
   trust!: TrustEnvelope;
 }
 
-@InputType('DeleteDataSourceInput')
+@InputType('DeleteDataSourceInput', { description: 'A source to delete.' })
 export class DeleteDataSourceInput {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the source.' })
   id!: string;
 }
 
-@ObjectType('DeleteDataSourcePayload')
+@ObjectType('DeleteDataSourcePayload', { description: 'The source that was deleted.' })
 export class DeleteDataSourcePayload {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the source that is gone.' })
   id!: string;
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'True.' })
   deleted!: boolean;
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the answer.' })
   trust!: TrustEnvelope;
 }
 
 @InputType('AddRecordsInput', { description: 'Up to 1,000 rows of one kind, as objects with the canonical column names.' })
 export class AddRecordsInput {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Public id of the source.' })
   dataSourceId!: string;
-  @Field(() => [JsonScalar])
+  @Field(() => [JsonScalar], { description: 'One object per row.' })
   records!: Record<string, unknown>[];
 }
 
-@ObjectType('AddRecordsPayload')
+@ObjectType('AddRecordsPayload', { description: 'What came of the rows that were added.' })
 export class AddRecordsPayload {
-  @Field(() => IngestReportType)
+  @Field(() => IngestReportType, { description: 'What came of the rows.' })
   ingest!: IngestReportType;
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the answer.' })
   trust!: TrustEnvelope;
 }
 

@@ -1,4 +1,4 @@
-import { createLogger, requestLogger } from '../../../platform/telemetry/logs.ts';
+import { createLogger } from '../../../platform/telemetry/logs.ts';
 
 function capture(format: 'json' | 'pretty' = 'json', level = 'debug') {
   const lines: string[] = [];
@@ -12,12 +12,6 @@ describe('logs', () => {
     logger.info({ count: 3 }, 'counted');
     expect(last()).toMatchObject({ level: 'info', role: 'test', count: 3, msg: 'counted' });
     expect(last()['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  });
-
-  test('lines of a request carry its id', () => {
-    const { logger, last } = capture();
-    requestLogger(logger, 'req_123').info('hello');
-    expect(last()['requestId']).toBe('req_123');
   });
 
   test('below the level nothing is written', () => {

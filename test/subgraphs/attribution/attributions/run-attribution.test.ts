@@ -4,7 +4,7 @@ describe('asking for an analysis', () => {
   let house: House;
 
   beforeAll(async () => {
-    house = await openHouse('one process', { withWorker: false });
+    house = await openHouse('one process');
   }, 60_000);
 
   afterAll(() => house.stop());
@@ -16,5 +16,15 @@ describe('asking for an analysis', () => {
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
     const answer = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], channels }, { prefer: 'respond-async' });
     expect(answer).toMatchObject({ status: 200, body: { status: 'pending', channels } });
+  });
+
+  test.each([
+    ['before the range, within the lookback', 'u1,2025-12-20T10:00:00Z,email,0,\nu1,2026-01-05T10:00:00Z,,1,30\n'],
+    ['attached to the conversion', 'u1,2026-01-05T10:00:00Z,email,1,30\n'],
+  ])('counts a journey whose only touch is %s', async (_where, rows) => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: `user_id,timestamp,channel,conversion,revenue\n${rows}` } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' });
+    expect(body).toMatchObject({ status: 'completed', revenue: 30, channel_impact: [{ channel: 'email', attributed_revenue: 30 }] });
   });
 });

@@ -1,0 +1,77 @@
+import type { Browser, Page } from 'playwright-core';
+import { Caller, openHouse, type House } from '../house.ts';
+import { openBrowser, openPage, originsOf, type WatchedPage } from './chromium.ts';
+
+let house: House;
+let browser: Browser;
+let reference: WatchedPage;
+
+beforeAll(async () => {
+  house = await openHouse('one process', { withWorker: false });
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await house?.stop();
+});
+
+beforeEach(async () => {
+  reference = await openPage(browser);
+  await reference.page.goto(`${house.root}/docs`);
+});
+
+afterEach(async () => {
+  await reference.page.context().close();
+});
+
+/** Opens an operation, and answers with its panel, ready to be filled in. */
+async function tryOut(page: Page, method: string, path: string) {
+  const panel = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
+  await panel.locator('.opblock-summary').click();
+  await panel.getByRole('button', { name: 'Try it out' }).click();
+  return panel;
+}
+
+const statusOf = (panel: Awaited<ReturnType<typeof tryOut>>) => panel.locator('.live-responses-table .response-col_status').last();
+
+test('every operation of the contract is listed, from this server alone', async () => {
+  const { page, requests, errors } = reference;
+  const { paths } = (await (await fetch(`${house.root}/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
+  const operations = Object.values(paths).flatMap((path) => Object.keys(path).filter((key) => /^(?:get|put|post|patch|delete)$/.test(key)));
+  await page.locator('.opblock').first().waitFor();
+  expect(await page.locator('.opblock').count()).toBe(operations.length);
+  expect(originsOf(requests)).toEqual([house.root]);
+  expect(errors).toEqual([]);
+});
+
+test('“Try it out” registers an agent, with a nonce that nobody typed', async () => {
+  const panel = await tryOut(reference.page, 'post', '/agents/register');
+  await panel.locator('textarea.body-param__text').fill(JSON.stringify({ name: 'reader', operator_id: 'swagger-ui' }));
+  await panel.getByRole('button', { name: 'Execute' }).click();
+  await statusOf(panel).getByText('201').waitFor();
+  expect(await panel.locator('.live-responses-table .response-col_description').last().innerText()).toContain('"api_key": "svc_agent_sk_');
+});
+
+test('a key given under Authorize goes with the requests', async () => {
+  const { page } = reference;
+  const caller = await Caller.register(house.root);
+  await page.locator('.btn.authorize').click();
+  await page.locator('.auth-container input').first().fill(String(caller.key));
+  await page.locator('.auth-container button[type=submit]').first().click();
+  await page.locator('.btn-done').first().click();
+  const panel = await tryOut(page, 'get', '/agents/me');
+  await panel.getByRole('button', { name: 'Execute' }).click();
+  await statusOf(panel).getByText('200').waitFor();
+});
+
+test('opened under another name of this machine, it still asks the server that it came from', async () => {
+  const { page, requests } = reference;
+  const otherName = house.root.replace('127.0.0.1', 'localhost');
+  const before = requests.length;
+  await page.goto(`${otherName}/docs`);
+  const panel = await tryOut(page, 'get', '/health');
+  await panel.getByRole('button', { name: 'Execute' }).click();
+  await statusOf(panel).getByText('200').waitFor();
+  expect(originsOf(requests.slice(before))).toEqual([otherName]);
+});
