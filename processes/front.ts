@@ -71,7 +71,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       if (announceMs > 0) await sleep(announceMs);
       rest.close();
       const [cutOff] = await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
-      logger.info({ cutOff }, 'every request is answered but those cut off');
+      logger.info({ cutOff }, 'serves no more');
     },
   };
 }

@@ -8,7 +8,7 @@ export interface ListeningServer {
   readonly port: number;
   /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
   announceEnd(): void;
-  /** Takes no more connections and lets requests under way finish. @returns how many had to be cut off at the end of the time */
+  /** Takes no more connections and lets requests under way finish. @returns how many connections had to be cut off at the end of the time */
   drain(timeoutMs: number): Promise<number>;
 }
 
@@ -72,7 +72,7 @@ class Connections {
     // A connection whose answer had begun before the end was announced stays open behind it.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), IDLE_SWEEP_MS);
     const cut = setTimeout(() => {
-      cutOff = this.#answers.size;
+      this.#server.getConnections((_error, connections) => (cutOff = connections));
       this.#server.closeAllConnections();
     }, timeoutMs);
     await closed;

@@ -124,15 +124,15 @@ describe('launch', () => {
     expect(code).toBe(3);
   });
 
-  test('missing packages are installed first, with npm ci, and a failure is told', async () => {
+  test('missing packages are installed first, by the lock file, and a failure is told', async () => {
     const npm = join(project, 'npm.mjs');
     writeFileSync(npm, `import { appendFileSync } from 'node:fs'; appendFileSync('npm.txt', process.argv.slice(2).join(' ') + '\\n'); process.exit(1);`);
     writeFileSync(join(project, 'package-lock.json'), JSON.stringify({ packages: { '': {}, 'node_modules/not-there': { version: '1.0.0' }, 'node_modules/other-platform': { version: '1.0.0', optional: true }, 'node_modules/tool': { version: '1.0.0', dev: true } } }));
     const child = run(process.execPath, ['processes/launch.mjs', 'start'], { env: { ...process.env, npm_execpath: npm } });
     const [output, code] = await Promise.all([outputOf(child), exitOf(child)]);
     expect(output).toContain('Installing 1 packages');
-    expect(output).toContain(`npm ci failed: run it in ${project}`);
-    expect(readFileSync(join(project, 'npm.txt'), 'utf8')).toBe('ci --no-fund --no-audit --loglevel=error\n');
+    expect(output).toContain(`npm install failed: run it in ${project}`);
+    expect(readFileSync(join(project, 'npm.txt'), 'utf8')).toBe('install --no-save --no-fund --no-audit --loglevel=error\n');
     expect(code).toBe(1);
   });
 });

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { ProblemError } from '../../schema/problems.ts';
 import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
@@ -257,6 +259,31 @@ describe('limits and failures', () => {
     const response = await door.call('POST', PATH, { body: Buffer.alloc(3 * MEBIBYTE, 'x,'), headers: { 'content-type': 'text/csv' } });
     expect(response.status).toBe(422);
     expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x' });
+  });
+
+  test('a connection serves on after a refusal, even behind a port that had read ahead', async () => {
+    await using door = await openDoor({
+      async ingestRecords(_context, _id, { body }) {
+        await pipeline(body, async function* (chunks: AsyncIterable<Uint8Array>) {
+          for await (const chunk of chunks) throw new ProblemError('validation_error', `unknown columns in ${chunk.length} bytes`, { code: 'unrecognised_columns' });
+          yield '';
+        }, async (chunks) => {
+          for await (const _chunk of chunks);
+        });
+        throw new Error('there was no chunk');
+      },
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statusOf = async (method: string, path: string, body = Buffer.alloc(0)): Promise<number | undefined> => {
+      const request = httpRequest(`${door.url}${path}`, { method, agent, headers: { authorization: 'Bearer all', 'x-nonce': `nonce-${body.length}-bytes`, 'content-type': 'text/csv' } });
+      request.end(body);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      await response.resume().toArray();
+      return response.statusCode;
+    };
+    expect(await statusOf('POST', PATH, Buffer.alloc(3 * MEBIBYTE, 'x,'))).toBe(422);
+    expect(await statusOf('GET', '/v1/health')).toBe(200);
+    agent.destroy();
   });
 
   test.each([['image/png'], [''], ['text/csv; charset=iso-8859-1'], ['application/x-ndjson;charset="UTF-16"']])('Content-Type %j is 415', async (contentType) => {
