@@ -1,3 +1,5 @@
+import { MAX_REACH } from './representations/list.ts';
+
 /** `https://api.example/v1` → `https://api.example`: where `/docs`, `/openapi.json` and `/.well-known` are. */
 export function rootUrl(publicBaseUrl: string): string {
   return publicBaseUrl.replace(/\/v1$/, '');
@@ -16,9 +18,9 @@ export function metaOf(body: Readonly<Record<string, unknown>>): Meta | undefine
   return typeof meta === 'object' && meta !== null && 'total_pages' in meta ? (meta as Meta) : undefined;
 }
 
-/** `Link` header of a page (RFC 8288): first, prev, next, last, with all other query parameters kept. */
+/** `Link` header of a page (RFC 8288): first, prev, next and the last that can be reached, with all other query parameters kept. */
 export function pageLinks(url: string, query: URLSearchParams, meta: Meta): string {
-  const last = Math.max(1, meta.total_pages);
+  const last = Math.max(1, Math.min(meta.total_pages, Math.floor(MAX_REACH / meta.per_page)));
   const pages: [string, number][] = [['first', 1]];
   if (meta.page > 1) pages.push(['prev', Math.min(meta.page - 1, last)]);
   if (meta.page < last) pages.push(['next', meta.page + 1]);

@@ -69,5 +69,7 @@ function cutUnwantedBody(request: IncomingMessage): void {
     if (!request.complete) socket.destroy();
   }, LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
+  // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.
+  request.removeAllListeners('readable');
   request.resume();
 }

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { ProblemError } from '../../schema/problems.ts';
 import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
@@ -261,16 +260,11 @@ describe('limits and failures', () => {
     expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x' });
   });
 
-  test('a connection serves on after a refusal, even behind a port that had read ahead', async () => {
+  test('a connection serves on after a refusal, even when the port leaves its reading unfinished', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
-        await pipeline(body, async function* (chunks: AsyncIterable<Uint8Array>) {
-          for await (const chunk of chunks) throw new ProblemError('validation_error', `unknown columns in ${chunk.length} bytes`, { code: 'unrecognised_columns' });
-          yield '';
-        }, async (chunks) => {
-          for await (const _chunk of chunks);
-        });
-        throw new Error('there was no chunk');
+        await body[Symbol.asyncIterator]().next();
+        throw new ProblemError('validation_error', 'unknown columns', { code: 'unrecognised_columns' });
       },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -78,6 +78,8 @@ test('return() ends a pending next() at once, and the topic is forgotten', async
   expect(await subscription.next()).toEqual({ done: true, value: undefined });
 });
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 test('leaving a for-await loop ends the subscription', async () => {
   const subscription = receiver.subscribe<number>('loop');
   await sender.publishNow('loop', 1);
@@ -95,7 +97,8 @@ test('after a lost connection subscribers are told to read anew, and messages fl
   await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'liftgraph-pub-sub' and datname = current_database()`);
   await admin.end();
   expect(await take(subscription, 1)).toEqual([RESYNC]);
-  for (let sent = false; !sent; ) sent = await sender.publishNow('recovery', 'back').then(() => true, () => false);
+  // A refusal is immediate: without a turn of the event loop in between, the connection could never come back.
+  for (let sent = false; !sent; await nextTurn()) sent = await sender.publishNow('recovery', 'back').then(() => true, () => false);
   expect(await take(subscription, 1)).toEqual(['back']);
 });
 
