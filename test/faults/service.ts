@@ -39,6 +39,7 @@ export class Service {
   #stdout = '';
   #stderr = '';
   #isOver = false;
+  #isFrozen = false;
   readonly ended: Promise<Ended>;
 
   private constructor({ env, program = 'service', args = [], cwd = REPOSITORY }: ServiceOptions) {
@@ -99,7 +100,13 @@ export class Service {
     return whole.split('\n').filter((line) => line.startsWith('{"level"')).map((line) => JSON.parse(line) as LogLine);
   }
 
+  /** Whether it was sent SIGSTOP and not yet SIGCONT: it hears of nothing but SIGKILL. */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
   signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGSTOP' || signal === 'SIGCONT') this.#isFrozen = signal === 'SIGSTOP';
     this.#child.kill(signal);
   }
 

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
+import { requireUuid } from '../../platform/identifiers.ts';
 import { MIGRATION_OWNERS } from '../../processes/ground.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
 import { Service } from './service.ts';
@@ -11,6 +13,10 @@ export interface SplitHouse {
   /** `http://127.0.0.1:port` of the gateway. */
   readonly root: string;
   startWorker(): Promise<Service>;
+  /** The number of the attempt that is under way at an analysis; undefined while nobody is at work on it. */
+  attemptAt(attributionId: string): Promise<number | undefined>;
+  /** Keeps every change to the analyses waiting until the returned function is called. */
+  holdUpWrites(): Promise<() => Promise<void>>;
   /** Ends every process that is left; how each ended, workers last. */
   stop(): Promise<void>;
 }
@@ -41,12 +47,23 @@ export async function openSplitHouse(): Promise<SplitHouse> {
   const subgraphs = await Promise.all(SUBGRAPHS.map((name) => start(`subgraph:${name}`)));
   const urls = SUBGRAPHS.map((name, place) => [`SUBGRAPH_${name.toUpperCase()}_URL`, `${subgraphs[place]!.root}/graphql`]);
   const gateway = await start('gateway', Object.fromEntries(urls));
+  const owner = new Client({ connectionString: database.ownerUrl });
+  await owner.connect();
   return {
     root: gateway.root,
+    async attemptAt(attributionId) {
+      const { rows } = await owner.query<{ attempt: number }>(`select retry_count + 1 as attempt from jobs.job where name = 'attribution.run' and state = 'active' and data ->> 'attributionId' = $1`, [requireUuid('attr', attributionId, 'analysis')]);
+      return rows[0]?.attempt;
+    },
+    async holdUpWrites() {
+      await owner.query('begin; lock table attribution.attributions in exclusive mode');
+      return async () => void (await owner.query('commit'));
+    },
     startWorker: () => start('worker'),
     async stop() {
       // Those in front first, as in a release.
-      for (const service of services.toReversed()) if (!service.isOver) await service.stop();
+      for (const service of services.toReversed()) if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
+      await owner.end();
       await database.drop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
 import { analyse, connectSource, digestOf, history, streamAnalysis, upload } from './analyses.ts';
 import { spoilStoredRows } from './bit-rot.ts';
@@ -10,7 +11,9 @@ import { openSplitHouse, type SplitHouse } from './split-house.ts';
 const LONG = { users: 4_000, channels: 150, touches: 6, seed: 11 } as const;
 const SHORT = { users: 500, channels: 5, touches: 4, seed: 12 } as const;
 
-jest.setTimeout(45_000);
+jest.setTimeout(90_000);
+
+const POLL_MS = 20;
 
 describe('the workers of a service in several processes', () => {
   let house: SplitHouse;
@@ -83,17 +86,30 @@ describe('the workers of a service in several processes', () => {
     expect(told).toEqual(stream.events);
     expect(told.map((event) => event.id)).toEqual(told.map((_, place) => place + 1));
     expect(told.filter(({ event }) => event === 'result' || event === 'error')).toHaveLength(1);
+    workers = [other, await house.startWorker()];
+  });
+
+  test('an analysis outlasts a database that keeps it waiting, in one attempt', async () => {
+    const stream = await streamAnalysis(caller, source);
+    const { data } = await stream.next('channel_result');
+    const id = String(data['id']);
+    const [taker] = await shared(id, 1);
+    const goOn = await house.holdUpWrites();
+    await taker.logged('a database transaction ran out of time and was cut');
+    await goOn();
+    expect(digestOf((await stream.next('result')).data)).toBe(undisturbed);
+    expect(taker.log().filter(({ msg, queue }) => msg === 'a job failed' && queue === 'attribution.run')).toEqual([]);
   });
 
   test('a worker that froze, and wakes up when its analysis was taken over, changes nothing', async () => {
-    workers = [...workers.filter((worker) => !worker.isOver), await house.startWorker()];
     const stream = await streamAnalysis(caller, source);
     const { data } = await stream.next('channel_result');
     const id = String(data['id']);
     const [frozen, other] = await shared(id, 1);
     frozen.signal('SIGSTOP');
-    await other.logged('analysis started', (line) => line['attribution'] === id && line['attempt'] === 2);
+    while ((await house.attemptAt(id)) !== 2) await sleep(POLL_MS);
     frozen.signal('SIGCONT');
+    await other.logged('analysis started', (line) => line['attribution'] === id && line['attempt'] === 2);
     await stream.ended;
     const { body } = await caller.get(`/attribution/${id}`);
     expect(body).toMatchObject({ status: 'completed' });

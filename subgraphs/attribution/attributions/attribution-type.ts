@@ -132,7 +132,7 @@ export class AttributionType {
   revenue!: number | null;
   @Field(() => Float, { nullable: true, description: 'Revenue that no channel is credited with.' })
   baselineRevenue!: number | null;
-  @Field(() => Float, { nullable: true, description: 'Revenue of conversions without any touchpoint; part of the baseline.' })
+  @Field(() => Float, { nullable: true, description: 'Revenue of conversions without any touchpoint.' })
   unattributedRevenue!: number | null;
   @Field(() => Int, { description: 'How far a journey reaches back before its conversion.' })
   lookbackWindowDays!: number;

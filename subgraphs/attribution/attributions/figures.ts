@@ -46,7 +46,7 @@ export interface AnalysisFigures {
   readonly revenueCents: number;
   /** What happened without marketing, by this model; revenue that no channel is credited with. */
   readonly baselineRevenueCents: number;
-  /** Revenue of conversions without any touchpoint; part of the baseline. */
+  /** Revenue of conversions without any touchpoint. */
   readonly unattributedRevenueCents: number;
   readonly channels: readonly ChannelFigures[];
   readonly methodology: string;

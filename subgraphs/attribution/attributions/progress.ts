@@ -2,6 +2,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
+import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { AttributionFailure, AttributionModel } from './attribution.ts';
 import type { ChannelFigures } from './figures.ts';
 
@@ -38,22 +39,25 @@ export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: 
   }
 }
 
+export interface ProgressWriterServices {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+  readonly logger: Logger;
+}
+
 /**
  * Writes progress beside the work: events queue while a write is under way and go out together,
  * so that reporting never holds up the analysis. Each write is durable before anyone hears of it: were told events lost
  * in a crash of the database, their numbers would be given again, and a watcher would take the result for an old event.
  */
 export class ProgressWriter {
-  readonly #database: Database;
-  readonly #pubSub: PubSub;
+  readonly #services: ProgressWriterServices;
   readonly #run: { readonly id: Uuid; readonly accountId: Uuid };
   #queue: ProgressEvent[] = [];
   #writing: Promise<void> | null = null;
-  #failure: unknown = null;
 
-  constructor(database: Database, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }) {
-    this.#database = database;
-    this.#pubSub = pubSub;
+  constructor(services: ProgressWriterServices, run: { readonly id: Uuid; readonly accountId: Uuid }) {
+    this.#services = services;
     this.#run = run;
   }
 
@@ -63,26 +67,24 @@ export class ProgressWriter {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when everything pushed is written. @throws what a write failed with. */
+  /** Resolves when everything pushed is written, or could not be. */
   async drain(): Promise<void> {
     await this.#writing;
-    if (this.#failure !== null) throw this.#failure;
   }
 
   async #write(): Promise<void> {
-    try {
-      while (this.#queue.length > 0) {
-        const batch = this.#queue;
-        this.#queue = [];
-        await this.#database.asTenant(this.#run.accountId, async (em) => {
-          await appendProgress(em, this.#pubSub, this.#run, batch);
-        });
+    const { database, pubSub, logger } = this.#services;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      try {
+        await database.asTenant(this.#run.accountId, (em) => appendProgress(em, pubSub, this.#run, batch));
+      } catch (error) {
+        // The work is worth more than the news of it; the result will tell everything.
+        logger.warn({ err: error, attributionId: this.#run.id, events: batch.length }, 'progress of an analysis could not be written');
       }
-    } catch (error) {
-      this.#failure = error;
-    } finally {
-      this.#writing = null;
     }
+    this.#writing = null;
   }
 }
 

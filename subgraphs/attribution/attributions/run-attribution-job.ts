@@ -34,7 +34,10 @@ export interface RunWorkerServices {
   readonly clock: () => Date;
 }
 
-/** A store that crashed is back within seconds; an attempt that gave up at once would have used up all its tries by then. */
+/**
+ * A store that crashed is back within seconds, and the locks of a worker that froze in a transaction are given back after
+ * half a minute; whoever gave up at once would have used up every try of the job by then.
+ */
 const OUTAGE_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 
 /**
@@ -43,20 +46,20 @@ const OUTAGE_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
  */
 export async function runAttributionJob(services: RunWorkerServices, job: Job<RunJob>): Promise<void> {
   const { accountId, attributionId } = job.data;
-  const begun = await begin(services, accountId, attributionId);
+  const begun = await throughOutages(job.signal, () => begin(services, accountId, attributionId));
   if (begun === null) return;
   const { attribution, source } = begun;
-  const progress = new ProgressWriter(services.database, services.pubSub, attribution);
+  const progress = new ProgressWriter(services, attribution);
   try {
     if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
     const figures = await run(services, job, attribution, source, (event) => progress.push(event));
     await progress.drain();
-    await finish(services, attribution, (row) => row.complete(figures, services.clock()), { kind: 'RESULT' });
+    await throughOutages(job.signal, () => finish(services, attribution, (row) => row.complete(figures, services.clock()), { kind: 'RESULT' }));
   } catch (error) {
     // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
     if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
     await progress.drain();
-    await recordFailure(services, accountId, attributionId, error.failure);
+    await throughOutages(job.signal, () => recordFailure(services, accountId, attributionId, error.failure));
   }
 }
 
@@ -94,6 +97,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: A
   return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs });
 }
 
+/** Tries again while a store is away, as long as the attempt counts. @throws what the last try threw */
 async function throughOutages<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const pauseMs of OUTAGE_PAUSES_MS) {
     try {
