@@ -70,7 +70,9 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       server.announceEnd();
       if (announceMs > 0) await sleep(announceMs);
       rest.close();
-      const [cutOff] = await Promise.all([server.drain(DRAIN_MS), gateway.close()]);
+      const cutOff = await server.drain(DRAIN_MS);
+      // Requests under way needed the gateway to the last.
+      await gateway.close();
       logger.info({ cutOff }, 'serves no more');
     },
   };

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
 
@@ -8,7 +9,10 @@ export interface ListeningServer {
   readonly port: number;
   /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
   announceEnd(): void;
-  /** Takes no more connections and lets requests under way finish. @returns how many connections had to be cut off at the end of the time */
+  /**
+   * Takes no more connections and lets requests under way finish. Upgraded ones (WebSockets) are left to who upgraded them.
+   * @returns how many connections had to be cut off at the end of the time
+   */
   drain(timeoutMs: number): Promise<number>;
 }
 
@@ -25,13 +29,19 @@ export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-const IDLE_SWEEP_MS = 100;
+const SWEEP_MS = 50;
 
 /** Listens with time limits that no slow client outlives. @throws ListenError */
 export async function listen(options: ServerOptions): Promise<ListeningServer> {
   const server = createServer(HTTP_SERVER_OPTIONS, options.handler);
   const connections = new Connections(server);
-  if (options.upgrade !== undefined) server.on('upgrade', options.upgrade);
+  const { upgrade } = options;
+  if (upgrade !== undefined) {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      connections.upgrade(socket);
+      upgrade(request, socket, head);
+    });
+  }
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(listenFailure(error, options), { cause: error })));
     server.listen(options.port, options.host, resolve);
@@ -49,6 +59,7 @@ function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptio
 class Connections {
   readonly #server: Server;
   readonly #answers = new Set<ServerResponse>();
+  readonly #upgraded = new Set<Duplex>();
   #ending = false;
 
   constructor(server: Server) {
@@ -60,24 +71,31 @@ class Connections {
     });
   }
 
+  /** The connection serves no requests any more. */
+  upgrade(socket: Duplex): void {
+    this.#upgraded.add(socket);
+    socket.once('close', () => this.#upgraded.delete(socket));
+  }
+
   announceEnd(): void {
     this.#ending = true;
     for (const answer of this.#answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
   }
 
   async drain(timeoutMs: number): Promise<number> {
-    let cutOff = 0;
     this.announceEnd();
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // A connection whose answer had begun before the end was announced stays open behind it.
-    const sweep = setInterval(() => this.#server.closeIdleConnections(), IDLE_SWEEP_MS);
-    const cut = setTimeout(() => {
-      this.#server.getConnections((_error, connections) => (cutOff = connections));
+    this.#server.close();
+    for (const deadlineMs = performance.now() + timeoutMs; ; await sleep(SWEEP_MS)) {
+      // A connection whose answer had begun before the end was announced stays open behind it.
+      this.#server.closeIdleConnections();
+      const left = (await this.#count()) - this.#upgraded.size;
+      if (left > 0 && performance.now() < deadlineMs) continue;
       this.#server.closeAllConnections();
-    }, timeoutMs);
-    await closed;
-    clearInterval(sweep);
-    clearTimeout(cut);
-    return cutOff;
+      return left;
+    }
+  }
+
+  #count(): Promise<number> {
+    return new Promise((resolve, reject) => this.#server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
   }
 }

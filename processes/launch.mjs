@@ -21,7 +21,7 @@ const CHROMIUM = '/usr/bin/chromium';
 
 /** Apart from the other tests, because npm cannot install what it needs. */
 async function testBrowser(args) {
-  if (existsSync(CHROMIUM)) return jest(['--testPathIgnorePatterns=/node_modules/', '--testPathPatterns=test/browser/', ...args]);
+  if (existsSync(CHROMIUM)) return jest([...args, '--testPathIgnorePatterns=/node_modules/', '--testMatch=**/test/browser/*.test.ts']);
   console.error(`${CHROMIUM} is missing: install the Debian package chromium (apt-get install chromium).`);
   return 1;
 }

@@ -84,6 +84,24 @@ describe('SIGTERM under load', () => {
       expect(digestOf((await again.get(`/attribution/${id}`)).body)).toBe(undisturbed);
     }
   });
+
+  test('Ctrl-C at once: what was accepted before is still answered', async () => {
+    const again = new Caller(service.root, caller.key);
+    const answers: number[] = [];
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        for (;;) answers.push(await statusOf(`${service.root}/v1/data-sources`, agent, again));
+      } catch (error) {
+        // Where nobody listens any more.
+        expect(['ECONNREFUSED', 'ECONNRESET']).toContain((error as NodeJS.ErrnoException).code);
+      }
+    });
+    while (answers.length < CLIENTS) await sleep(PROBE_MS);
+    expect((await service.stop('SIGINT')).code).toBe(0);
+    await Promise.all(clients);
+    expect(new Set(answers)).toEqual(new Set([200]));
+  });
 });
 
 async function statusOf(url: string, agent: Agent, caller?: Caller): Promise<number> {
