@@ -154,6 +154,13 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     expect(refused.body['error']).toMatchObject({ type: 'validation_error', code: 'insufficient_data', param: '/model' });
   });
 
+  test('an order of ninety-three billion is added up to the cent', async () => {
+    const content = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,93000000000\nu2,2026-01-01,direct,0,0\nu2,2026-01-02,,1,0.01\n';
+    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
+    const { body } = await caller.post('/attribution', { data_source_id: String(connected['data_source_id']), date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' });
+    expect(body).toMatchObject({ status: 'completed', revenue: 93_000_000_000.01 });
+  });
+
   test('what cannot be analysed is refused in words that help', async () => {
     const empty = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
     const ask = (changes: object) => caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...changes });

@@ -22,7 +22,7 @@ const EVENTS = `
   SELECT user_id, ${packed(false)} AS event, event_id, '' AS order_id, toInt64(0) AS amount
   FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND channel IN {channels:Array(String)}
   UNION ALL
-  SELECT user_id, ${packed(true)} AS event, event_id, order_id, toInt64(revenue * ${REVENUE_SCALE}) AS amount
+  SELECT user_id, ${packed(true)} AS event, event_id, order_id, toInt64(toDecimal128(revenue, 4) * ${REVENUE_SCALE}) AS amount
   FROM conversions FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND conversion_event = {conversion_event:String}`;
 
 const isConversion = (event: string): string => `bitTest(${event}, ${CONVERSION_BIT})`;
