@@ -154,6 +154,15 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     expect(refused.body['error']).toMatchObject({ type: 'validation_error', code: 'insufficient_data', param: '/model' });
   });
 
+  test('what no analysis could carry is refused on its way in', async () => {
+    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const send = (body: Buffer) => caller.send('POST', `/data-sources/${String(connected['data_source_id'])}/records`, new Uint8Array(body), { 'content-type': 'text/csv' });
+    const rows = 'user_id,timestamp,channel\nu1,2026-01-01,a\0b\nu2,2026-01-01,email\n';
+    expect((await send(Buffer.from(rows))).body).toMatchObject({ accepted: 1, rejected: 1, errors: [{ line: 2, column: 'channel', code: 'nul_character' }] });
+    expect((await send(Buffer.from(rows, 'utf16le'))).body['error']).toMatchObject({ type: 'validation_error', code: 'unsupported_encoding' });
+    expect((await send(Buffer.from(rows.replaceAll('\n', '\r')))).body['error']).toMatchObject({ type: 'validation_error', code: 'unsupported_line_ends' });
+  });
+
   test('an order of ninety-three billion is added up to the cent', async () => {
     const content = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,93000000000\nu2,2026-01-01,direct,0,0\nu2,2026-01-02,,1,0.01\n';
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });

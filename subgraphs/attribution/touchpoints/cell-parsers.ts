@@ -24,6 +24,8 @@ export function textCell(cell: string, { required }: { required: boolean }): Par
       ...(required ? [missing(cell)] : []),
       { fails: `length(${cell}) > ${MAX_TEXT_BYTES}`, code: 'value_too_long' },
       { fails: `NOT isValidUTF8(${cell})`, code: 'invalid_encoding' },
+      // PostgreSQL, which keeps the results, has no text with NUL in it.
+      { fails: `position(${cell}, char(0)) > 0`, code: 'nul_character' },
     ],
   };
 }

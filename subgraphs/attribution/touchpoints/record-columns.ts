@@ -100,6 +100,7 @@ function pathCell(cell: string): ParsedCell {
     checks: [
       { fails: `arrayExists(step -> length(step) > 512, ${steps})`, code: 'value_too_long' },
       { fails: `NOT isValidUTF8(${cell})`, code: 'invalid_encoding' },
+      { fails: `position(${cell}, char(0)) > 0`, code: 'nul_character' },
     ],
   };
 }

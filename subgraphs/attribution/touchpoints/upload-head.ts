@@ -22,11 +22,13 @@ const MAX_COLUMNS = 1_000;
 const SAMPLE_RECORDS = 1_000;
 const PARSE_OPTIONS = { trim: true, relax_quotes: true, relax_column_count: true, skip_records_with_error: true };
 const BOM = '\uFEFF';
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Reads the header of a CSV file and detects its delimiter: the one that splits the header into the most columns.
  * @param start the first bytes: the whole file or a good part of it
- * @throws ProblemError `validation_error`, codes `empty_file`, `unsupported_encoding`, `too_many_columns`, `duplicate_columns`, `unreadable_header`
+ * @throws ProblemError `validation_error`, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`, `duplicate_columns`, `unreadable_header`
  */
 export function readCsvHead(start: Buffer, wanted: Delimiter | 'auto'): UploadHead {
   if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {
@@ -35,6 +37,8 @@ export function readCsvHead(start: Buffer, wanted: Delimiter | 'auto'): UploadHe
   const skipped = blankStart(start);
   if (skipped.bytes === start.length) throw invalid('empty_file', 'The file is empty');
   const rest = start.subarray(skipped.bytes);
+  if (!rest.includes(LINE_FEED) && rest.includes(CARRIAGE_RETURN)) throw invalid('unsupported_line_ends', 'The lines of the file end in CR alone; save it with LF or CRLF');
+  if (firstLineOf(rest).includes(0)) throw invalid('unsupported_encoding', 'The first line of the file holds NUL bytes, as UTF-16 does; save it as UTF-8');
   const candidates = wanted === 'auto' ? DELIMITERS : [wanted];
   const [best] = candidates.map((delimiter) => headerWith(rest, delimiter)).toSorted((a, b) => b.names.length - a.names.length);
   const { delimiter, names, bytes, lines } = best!;
@@ -42,6 +46,11 @@ export function readCsvHead(start: Buffer, wanted: Delimiter | 'auto'): UploadHe
   if (names.length > MAX_COLUMNS) throw invalid('too_many_columns', `The header has ${names.length} columns; ${MAX_COLUMNS} are allowed`);
   const headerBytes = skipped.bytes + bytes;
   return { header: names, delimiter, headerBytes, firstLine: 1 + skipped.lines + lines, sample: sampleOf(start.subarray(headerBytes), delimiter) };
+}
+
+function firstLineOf(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(LINE_FEED);
+  return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
 /** The keys of the first objects of an NDJSON file stand for its header. */
