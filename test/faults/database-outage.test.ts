@@ -24,7 +24,7 @@ describe('PostgreSQL killed with -9 under requests', () => {
     service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, JOB_LEASE_S: '2' } });
     caller = await Caller.register(service.root);
     source = await connectSource(caller);
-    await upload(caller, source, shopRows({ users: 4_000, channels: 120, touches: 6, seed: 31 }));
+    await upload(caller, source, shopRows({ users: 4_000, channels: 150, touches: 6, seed: 31 }));
     undisturbed = digestOf(await analyse(caller, source));
   });
 
@@ -75,17 +75,20 @@ describe('PostgreSQL killed with -9 under requests', () => {
     const { data } = await stream.next('progress');
     const id = String(data['id']);
     const socket = createClient({ url: `${service.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: `Bearer ${caller.key}` } });
+    const heard = Promise.withResolvers<void>();
     const subscribed = (async () => {
       const events: Json[] = [];
       const query = `subscription($id: ID!) { attributionProgress(id: $id) { sequence kind } }`;
       for await (const { data: event, errors } of socket.iterate<{ attributionProgress: Json }>({ query, variables: { id } })) {
         expect(errors).toBeUndefined();
         events.push(event!.attributionProgress);
+        heard.resolve();
       }
       return events;
     })();
 
-    await stream.next('channel_result');
+    // Both watch, and the longest of the models is still at work.
+    await Promise.all([heard.promise, stream.next('channel_result')]);
     process.kill(folder.postmasterPid(), 'SIGKILL');
     const result = await stream.next('result');
     expect(digestOf(result.data)).toBe(undisturbed);

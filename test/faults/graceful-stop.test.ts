@@ -10,7 +10,7 @@ import { Service } from './service.ts';
 import { recentDays, shopRows } from './shop-rows.ts';
 import { SlowUpload } from './slow-upload.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const STOP_MS = 20_000;
 const CLIENTS = 8;

@@ -11,7 +11,7 @@ import { openSplitHouse, type SplitHouse } from './split-house.ts';
 const LONG = { users: 4_000, channels: 150, touches: 6, seed: 11 } as const;
 const SHORT = { users: 500, channels: 5, touches: 4, seed: 12 } as const;
 
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 
 const POLL_MS = 20;
 

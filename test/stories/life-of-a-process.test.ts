@@ -9,7 +9,7 @@ import { DataFolder } from '../faults/data-folder.ts';
 import { survivorsOf, untilGone } from '../faults/process-tree.ts';
 import { Service } from '../faults/service.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 /** Holds characters that a shell would take apart. */
 const folder = new DataFolder(`an owner's data`);
