@@ -154,6 +154,19 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     expect(refused.body['error']).toMatchObject({ type: 'validation_error', code: 'insufficient_data', param: '/model' });
   });
 
+  test('a path that stands twice in a file counts twice, and a file that is sent again replaces itself', async () => {
+    const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
+    const id = String(connected['data_source_id']);
+    const send = (rows: string) => caller.send('POST', `/data-sources/${id}/records`, `path,conversions,revenue,nulls\n${rows}`, { 'content-type': 'text/csv' });
+    const run = async () => (await caller.post('/attribution', { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' })).body;
+    for (let time = 0; time < 2; time += 1) {
+      await send('a > b,1,10,0\na > b,2,20,4\nb,1,5,1\n');
+      expect(await run()).toMatchObject({ status: 'completed', conversions: 4, revenue: 35 });
+    }
+    await send('b,1,5,1\na > b,1,7,0\n');
+    expect(await run()).toMatchObject({ conversions: 2, revenue: 12 });
+  });
+
   test('what no analysis could carry is refused on its way in', async () => {
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });
     const send = (body: Buffer) => caller.send('POST', `/data-sources/${String(connected['data_source_id'])}/records`, new Uint8Array(body), { 'content-type': 'text/csv' });

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { ProblemError } from '../../../schema/problems.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
@@ -21,6 +23,8 @@ export interface SequencedEvent {
   readonly sequence: number;
   readonly event: ProgressEvent;
 }
+
+const OUTAGE_PAUSE_MS = 500;
 
 const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
 
@@ -109,7 +113,7 @@ export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
 
   async next(): Promise<IteratorResult<SequencedEvent, undefined>> {
     while (!this.#ended) {
-      this.#pending ??= await this.#readMissed(this.#last);
+      this.#pending ??= await this.#missed();
       const event = this.#pending.shift();
       if (event === undefined) {
         const { done, value } = await this.#notifications.next();
@@ -122,6 +126,19 @@ export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
       }
     }
     return { done: true, value: undefined };
+  }
+
+  /** While the database is away, asking again is all that the watcher could do as well. */
+  async #missed(): Promise<SequencedEvent[]> {
+    while (!this.#ended) {
+      try {
+        return await this.#readMissed(this.#last);
+      } catch (error) {
+        if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
+        await sleep(OUTAGE_PAUSE_MS, undefined, { ref: false });
+      }
+    }
+    return [];
   }
 
   async return(): Promise<IteratorResult<SequencedEvent, undefined>> {

@@ -45,7 +45,7 @@ const TARGETS = [
   { intake: 'event', table: 'conversions', columns: namesOf(CONVERSION).map((name) => (name === 'order_id' ? DERIVED_ORDER : name)), when: 'is_conversion = 1' },
   { intake: 'conversion', table: 'conversions', columns: namesOf(CONVERSION), when: '1' },
   { intake: 'spend', table: 'spend', columns: namesOf(SPEND), when: '1' },
-  { intake: 'path', table: 'paths', columns: namesOf(PATH), when: '1' },
+  { intake: 'path', table: 'paths', columns: [...namesOf(PATH), 'upload_id', 'line'], when: '1' },
 ] as const;
 
 const table = (name: string, columns: string, key: string): string =>
@@ -69,7 +69,8 @@ const STATEMENTS: readonly string[] = [
   table('touchpoints', TOUCH, 'user_id, ts, channel, campaign'),
   table('conversions', CONVERSION, 'order_id'),
   table('spend', SPEND, 'date, channel, campaign'),
-  table('paths', PATH, 'path, dated, date'),
+  // A path that stands twice in a file counts twice; of two files that name it, the later one counts (see the stored paths statement).
+  table('paths', `${PATH}, upload_id LowCardinality(String), line UInt64`, 'path, dated, date, line'),
   `CREATE TABLE IF NOT EXISTS rejects (${SOURCE}, upload_id String, line UInt64, column LowCardinality(String), code LowCardinality(String), value String,
     version UInt64) ENGINE = ReplacingMergeTree(version) ${PARTITION} ORDER BY (${SOURCE_NAMES}, upload_id, line)`,
   `CREATE TABLE IF NOT EXISTS upload_counts (${SOURCE}, upload_id String, chunk UInt32, accepted UInt64, rejected UInt64, conversions UInt64, timed UInt64,

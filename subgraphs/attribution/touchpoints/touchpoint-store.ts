@@ -55,9 +55,9 @@ export async function sourceCampaigns(clickhouse: ClickHouse, key: SourceKey): P
 export function measureSource(clickhouse: ClickHouse): (accountId: string, dataSourceId: string) => Promise<Omit<SourceStatistics, 'duplicateRate'>> {
   return async (accountId, dataSourceId) => {
     const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
-    const countOf = async (table: string) => (await clickhouse.rows(`SELECT count() AS total FROM ${table} FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), options))[0]?.total ?? 0;
+    const countOf = async (table: string, counted = 'count()') => (await clickhouse.rows(`SELECT ${counted} AS total FROM ${table} FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), options))[0]?.total ?? 0;
     const [touchpoints, conversions, spendRows, paths, days, matches] = await Promise.all([
-      countOf('touchpoints'), countOf('conversions'), countOf('spend'), countOf('paths'), daysWithRows(clickhouse, options), matchedConversions(clickhouse, options),
+      countOf('touchpoints'), countOf('conversions'), countOf('spend'), countOf('paths', 'uniqExact(path, dated, date)'), daysWithRows(clickhouse, options), matchedConversions(clickhouse, options),
     ]);
     return {
       touchpoints,
