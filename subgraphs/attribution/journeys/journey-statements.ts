@@ -50,7 +50,7 @@ function users(withEventIds: boolean): string {
  * `touches` adds up to the touches of the range, whatever the lookback: each stands in a part that ends in the range.
  */
 export function pathStatement(withEventIds: boolean): string {
-  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(amount)) AS amounts, toFloat64(countIf(NOT converts)) AS nulls,
+  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(countIf(NOT converts)) AS nulls,
     toFloat64(sum(touched)) AS touches FROM (
     SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= {start:UInt64}, part) AS touched, if(converts, part_amount, 0) AS amount,
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${NO_CHANNEL})),

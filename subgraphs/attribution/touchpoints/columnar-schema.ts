@@ -36,8 +36,8 @@ const INTAKES = [
 /** Column names of a definition list; types may hold commas in parentheses. */
 const namesOf = (columns: string): string[] => columns.split(/,(?![^(]*\))/).map((column) => column.trim().split(' ', 1)[0]!);
 
-/** In a single event table a conversion has no order id of its own: its natural key gives it one that stays the same. */
-const DERIVED_ORDER = `if(order_id = '', concat('row-', lower(hex(sipHash128(user_id, toUnixTimestamp64Milli(ts), channel, campaign)))), order_id) AS order_id`;
+/** In a single event table a conversion may have no order id: what tells it from others of its user and instant gives it one that stays the same. */
+const DERIVED_ORDER = `if(order_id = '', concat('row-', lower(hex(sipHash128(user_id, toUnixTimestamp64Milli(ts), channel, campaign, revenue, conversion_event)))), order_id) AS order_id`;
 
 const TARGETS = [
   { intake: 'touch', table: 'touchpoints', columns: namesOf(TOUCH), when: '1' },

@@ -1,3 +1,4 @@
+import { printable } from './printable.ts';
 import type { RecordKind } from './record-kind.ts';
 
 /** Why a row was not stored. `line` counts from 1 in the uploaded file, the header included (the row number for JSON and Parquet). */
@@ -56,5 +57,5 @@ const MESSAGES: Record<string, (value: string) => string> = {
 
 /** The sentence for a reject code; `value` is the offending cell, cut to 200 characters. */
 export function rejectMessage(code: string, value: string): string {
-  return (MESSAGES[code] ?? (() => code))(value);
+  return (MESSAGES[code] ?? (() => code))(printable(value));
 }

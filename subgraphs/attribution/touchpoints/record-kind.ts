@@ -1,4 +1,5 @@
 import { ProblemError, type ProblemDetail } from '../../../schema/problems.ts';
+import { printable } from './printable.ts';
 
 /** What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own. */
 export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events';
@@ -128,7 +129,7 @@ function fits(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): 
 }
 
 function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalColumn, number>, fitting: readonly KindShape[]): ProblemError {
-  const found = header.map((name) => `"${name.replace(/^\uFEFF/, '').slice(0, 64)}"`).slice(0, 50).join(', ') || 'none';
+  const found = header.map((name) => `"${printable(name.replace(/^\uFEFF/, '').slice(0, 64))}"`).slice(0, 50).join(', ') || 'none';
   const wanted = SHAPES.map((shape) => {
     const missing = [...shape.required.filter((name) => !columns.has(name)), ...anyOfMissing(shape, columns)];
     const excess = shape.excluded.filter((name) => columns.has(name));

@@ -4,6 +4,7 @@ import { isUuid, publicId } from '../../../platform/identifiers.ts';
 import type { SourceStatistics } from '../data-sources/data-source.ts';
 import type { RejectedRow } from '../data-sources/records.ts';
 import { SOURCE_TABLES } from './columnar-schema.ts';
+import { CURRENT_PATHS } from './current-paths.ts';
 import { rejectMessage } from './ingest-report.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 import { RejectRow } from './upload-store.ts';
@@ -94,11 +95,12 @@ export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Pr
     touchpoints: 'user_id, ts, event_id, channel, campaign, cost',
     conversions: 'order_id, user_id, ts, event_id, revenue, conversion_event, channel, campaign',
     spend: 'date, channel, campaign, spend',
-    paths: 'path, dated, date, conversions, revenue, nulls',
   };
-  const parts = Object.entries(columns).map(
-    ([table, names]) => `SELECT count() AS rows, sum(reinterpretAsUInt128(sipHash128('${table}', ${names}))) AS digest FROM ${table} FINAL WHERE ${OF_SOURCE}`,
-  );
+  const digestOf = (table: string, names: string, from: string) => `SELECT count() AS rows, sum(reinterpretAsUInt128(sipHash128('${table}', ${names}))) AS digest FROM ${from}`;
+  const parts = [
+    ...Object.entries(columns).map(([table, names]) => digestOf(table, names, `${table} FINAL WHERE ${OF_SOURCE}`)),
+    digestOf('paths', 'path, dated, date, conversions, revenue, nulls', CURRENT_PATHS),
+  ];
   const [row] = await clickhouse.rows(
     `SELECT sum(rows) AS rows, lower(hex(sum(digest))) AS digest FROM (${parts.join(' UNION ALL ')})`,
     z.object({ rows: Count, digest: z.string() }),

@@ -209,6 +209,21 @@ test('refunds and large amounts keep their cents', async () => {
   expect((await loadPathTable(store.clickhouse, queryOf(source))).totals).toMatchObject({ revenue: 899_999_980.02, unattributedConversions: 3 });
 });
 
+test('many of the largest orders that ingest takes add up', async () => {
+  const source = newSource();
+  const largest = 99_999_999_999_999;
+  await upload(store.clickhouse, source, ['order_id,user_id,timestamp,revenue', ...Array.from({ length: 20 }, (_, index) => `${index},u,2025-01-02,${largest}`)].join('\n'));
+  expect((await loadPathTable(store.clickhouse, queryOf(source))).totals).toMatchObject({ revenue: 20 * largest });
+  expect([...(await loadEventTable(store.clickhouse, queryOf(source)))!.events.value]).toEqual(Array(20).fill(largest));
+});
+
+test('rows of one path in one file add up', async () => {
+  const source = newSource();
+  await upload(store.clickhouse, source, 'path,conversions,revenue,nulls\na > b,1,10,0\na > b,2,20,0\n');
+  const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source));
+  expect([pathsOf(paths), totals.revenue]).toEqual([{ 'a > b': [3, 30, 0] }, 30]);
+});
+
 test('an impossible range is a validation error', async () => {
   for (const dateRange of [['2025-02-30', '2025-03-01'], ['2025-03-02', '2025-03-01'], ['x', 'y']] as const) {
     await expect((async () => loadPathTable(store.clickhouse, queryOf('s', { dateRange })))()).rejects.toMatchObject({ type: 'validation_error' });

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { stringify } from 'node:querystring';
 import * as fc from 'fast-check';
 import { z } from 'zod';
+import { CURRENT_PATHS } from '../../../../subgraphs/attribution/touchpoints/current-paths.ts';
 import { listRejects, measureSource, purgeSource, sourceCampaigns, sourceChannels, sourceEvidence, sourceSpend } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
 
@@ -206,6 +207,8 @@ describe('bodies that are refused', () => {
     ['\n\n', {}, 'empty_file'],
     ['a,b\n1,2\n', {}, 'unrecognised_columns'],
     [Buffer.from(`\uFEFF${header}`, 'utf16le'), {}, 'unsupported_encoding'],
+    [Buffer.from(`${header}u,2025-01-01,a\n`, 'utf16le'), {}, 'unsupported_encoding'],
+    [`${header}u,2025-01-01,a\n`.replaceAll('\n', '\r'), {}, 'unsupported_line_ends'],
     ['PAR1 nonsense', { mediaType: 'application/vnd.apache.parquet' }, 'unreadable_parquet'],
     ['not json', { mediaType: 'application/x-ndjson' }, 'unreadable_header'],
     [gzipSync(header.repeat(1000)).subarray(0, 60), { contentEncoding: 'gzip' as const }, 'corrupt_gzip'],
@@ -214,6 +217,14 @@ describe('bodies that are refused', () => {
     [header, { delimiter: 'x' }, 'invalid_delimiter'],
   ])('refusal %#', async (content, changes, code) => {
     await expect(upload(store.clickhouse, newSource(), content, changes)).rejects.toMatchObject({ type: 'validation_error', problem: { code } });
+  });
+
+  test('no message repeats a NUL, which PostgreSQL could not store', async () => {
+    const refusal = upload(store.clickhouse, newSource(), '{"user\\u0000":1}\n', { mediaType: 'application/x-ndjson' });
+    await expect(refusal).rejects.toMatchObject({ problem: { code: 'unrecognised_columns' }, message: expect.stringContaining('"user\u2400"') });
+    const report = await upload(store.clickhouse, newSource(), `${header}u,20\u{0}25,a\nu,2025-01-01,a\u{0}b\n`);
+    expect(report.firstErrors.map(({ code }) => code)).toEqual(['unparseable_timestamp', 'nul_character']);
+    expect(JSON.stringify(report)).not.toContain(String.raw`\u0000`);
   });
 
   test('a small gzip of a large content is stopped at the limit', async () => {
@@ -238,6 +249,38 @@ describe('what is stored', () => {
     await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue\no,v,2025-01-05,2\n');
     expect(await conversions(source)).toMatchObject([{ order_id: 'o', user_id: 'v', revenue: '2' }]);
     expect(await measureSource(store.clickhouse)('account', source)).toMatchObject({ touchpoints: 2, conversions: 1 });
+  });
+
+  test('a path may stand in several rows: those of one file add up, a later file replaces them', async () => {
+    const source = newSource();
+    const stored = () => store.clickhouse.rows(
+      `SELECT arrayStringConcat(path, '>') AS path, toFloat64(conversions) AS conversions, toFloat64(revenue) AS revenue FROM ${CURRENT_PATHS} ORDER BY path`,
+      z.object({ path: z.string(), conversions: z.number(), revenue: z.number() }), { params: { account_id: 'account', data_source_id: source } });
+    const file = 'path,conversions,revenue,nulls\na > b,1,10,0\nc,1,1,0\na > b,2,20,0\n';
+    const sum = [{ path: 'a>b', conversions: 3, revenue: 30 }, { path: 'c', conversions: 1, revenue: 1 }];
+    await upload(store.clickhouse, source, file);
+    expect(await stored()).toEqual(sum);
+    const evidence = await sourceEvidence(store.clickhouse, key(source));
+    expect(evidence.rows).toBe(2);
+    // As it was, in another order, and with a chunk that is sent twice.
+    await upload(store.clickhouse, source, file);
+    await upload(store.clickhouse, source, 'path,conversions,revenue,nulls\nc,1,1,0\na > b,2,20,0\na > b,1,10,0\n');
+    const now = new Date(Date.UTC(2026, 5, 1));
+    for (let time = 0; time < 2; time += 1) await upload(store.clickhouse, source, file, { uploadId: 'retried', now });
+    expect(await stored()).toEqual(sum);
+    expect(await sourceEvidence(store.clickhouse, key(source))).toEqual(evidence);
+    await upload(store.clickhouse, source, 'path,conversions,revenue,nulls\na>b,4,40,0\n', { now: new Date(now.getTime() + 1) });
+    expect(await stored()).toEqual([{ path: 'a>b', conversions: 4, revenue: 40 }, sum[1]]);
+    expect((await measureSource(store.clickhouse)('account', source)).paths).toBe(2);
+  });
+
+  test('conversions of one user and instant without an order id both count, however often they come', async () => {
+    const source = newSource();
+    const file = 'user_id,timestamp,channel,conversion,revenue,conversion_event\nu,2025-01-02,,1,10,\nu,2025-01-02,,1,20,\nu,2025-01-02,,1,20,upgrade\n';
+    for (let time = 0; time < 2; time += 1) {
+      await upload(store.clickhouse, source, file);
+      expect((await conversions(source)).map(({ revenue, conversion_event }) => `${revenue} ${conversion_event}`).toSorted()).toEqual(['10 purchase', '20 purchase', '20 upgrade']);
+    }
   });
 
   test('the evidence depends on the rows, not on how or how often they came', async () => {

@@ -1,0 +1,15 @@
+import { OF_SOURCE } from './source-key.ts';
+
+/**
+ * The stored paths as they count: of each path (on each day) the rows of the latest upload that names it, added up. Rows of
+ * one file are told apart by their lines, so a file that comes again replaces itself, and a chunk that is sent twice changes nothing.
+ * One row per path, dated and date, with conversions, revenue and nulls as Decimal(38, 4).
+ */
+export const CURRENT_PATHS = `(
+  SELECT path, dated, date, tupleElement(counts, 1) AS conversions, tupleElement(counts, 2) AS revenue, tupleElement(counts, 3) AS nulls FROM (
+    SELECT path, dated, date, argMax(sums, upload) AS counts FROM (
+      SELECT path, dated, date, (bitShiftRight(version, 20), upload_id) AS upload, (sum(conversions), sum(revenue), sum(nulls)) AS sums
+      FROM paths FINAL WHERE ${OF_SOURCE} GROUP BY path, dated, date, upload
+    ) GROUP BY path, dated, date
+  )
+)`;
