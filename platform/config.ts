@@ -28,6 +28,10 @@ export interface Config {
   readonly internalSecret: string | undefined;
   /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
   readonly keyPepper: string | undefined;
+  /** Seals what must be kept secret at rest, such as the signing keys; the same in every worker. Role `all` makes its own when unset. */
+  readonly keyEncryptionKey: string | undefined;
+  /** Age at which a signing key is replaced by the next; 0 leaves that to people. */
+  readonly signingKeyDays: number;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly logFormat: 'json' | 'pretty';
   readonly graphqlIntrospection: boolean;
@@ -78,6 +82,8 @@ const environmentSchema = z.object({
   SUBGRAPH_BILLING_URL: httpUrl('http://billing:4003/graphql').optional(),
   INTERNAL_SECRET: z.string().min(32, 'at least 32 characters').optional(),
   KEY_PEPPER: z.string().min(32, 'at least 32 characters').optional(),
+  KEY_ENCRYPTION_KEY: z.string().min(32, 'at least 32 characters').optional(),
+  SIGNING_KEY_DAYS: wholeNumber(0, 3650, ' days').default(90),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   LOG_FORMAT: oneOf(['json', 'pretty']).default('json'),
   GRAPHQL_INTROSPECTION: flag.default(true),
@@ -91,7 +97,7 @@ type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
 /** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER']);
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
@@ -101,7 +107,7 @@ const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
-  worker: ['DATABASE_URL', 'CLICKHOUSE_URL'],
+  worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'KEY_ENCRYPTION_KEY'],
 };
 
 /**
@@ -142,6 +148,8 @@ function toConfig(environment: Environment): Config {
     },
     internalSecret: environment.INTERNAL_SECRET,
     keyPepper: environment.KEY_PEPPER,
+    keyEncryptionKey: environment.KEY_ENCRYPTION_KEY,
+    signingKeyDays: environment.SIGNING_KEY_DAYS,
     logLevel: environment.LOG_LEVEL,
     logFormat: environment.LOG_FORMAT,
     graphqlIntrospection: environment.GRAPHQL_INTROSPECTION,
@@ -163,7 +171,7 @@ export function describeConfig(config: Config): string[] {
 
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'keyPepper') return '(set, hidden)';
+  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey') return '(set, hidden)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
   return typeof value === 'string' ? withoutPassword(value) : String(value);
 }

@@ -3,7 +3,8 @@ import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import type { Config } from '../platform/config.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
-import { holdDataDirectory } from './data-directory.ts';
+import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { holdDataDirectory, KEY_ENCRYPTION_SECRET } from './data-directory.ts';
 import { prepareExample } from './example-files.ts';
 import { startStores } from './embedded-stores.ts';
 import { openFront } from './front.ts';
@@ -32,8 +33,9 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     undo.push(() => ground.close());
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret('key-pepper'));
     const keys = new KeyStore(ground.database, keyPepper);
+    const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
-    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, logger, clock })]);
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
     undo.push(() => worker.close());
     const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({
@@ -41,6 +43,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       admission: new PostgresAdmission(ground.database, keys),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
+      keys: new PublicKeyStore(ground.database),
       health: () => healthReport(ground, worker.pool, process.uptime()),
       logger,
       clock,

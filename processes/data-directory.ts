@@ -19,6 +19,9 @@ export interface DataDirectory {
   release(): void;
 }
 
+/** Name of the secret that seals what is kept secret at rest, where the environment names none. */
+export const KEY_ENCRYPTION_SECRET = 'key-encryption';
+
 const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.string() });
 const SECRET_BYTES = 32;
 const SQLITE_BUSY = 5;

@@ -6,6 +6,8 @@ import type { Admission } from '../platform/auth/admission.ts';
 import type { Config } from '../platform/config.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { keySetOf } from '../platform/trust/signing-key.ts';
 import type { IngestRecords } from '../rest-adapter/call.ts';
 import { clientAddress } from '../rest-adapter/client-address.ts';
 import { resolveApiVersion } from '../rest-adapter/versions.ts';
@@ -22,6 +24,8 @@ export interface FrontOptions {
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
   readonly health: () => Promise<HealthReport>;
+  /** Where the keys of signed results are. */
+  readonly keys: Pick<PublicKeyStore, 'published'>;
   readonly logger: Logger;
   readonly clock: () => Date;
 }
@@ -53,7 +57,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, health, config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

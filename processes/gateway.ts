@@ -5,6 +5,7 @@ import type { RemoteSubgraph } from '../gateway/data-sources.ts';
 import type { Config } from '../platform/config.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { openFront } from './front.ts';
 import { healthReport } from './health.ts';
 import { openRoleGround } from './role-ground.ts';
@@ -22,6 +23,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     internalSecret: config.internalSecret!,
     admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, Buffer.from(config.keyPepper!))),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
+    keys: new PublicKeyStore(ground.database),
     health: () => healthReport(ground, null, process.uptime()),
     logger,
     clock,

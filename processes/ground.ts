@@ -6,6 +6,7 @@ import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';
 import type { MigrationOwner } from '../platform/postgres/migrate.ts';
+import { trustOwner } from '../platform/trust/migrations.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../platform/postgres/pub-sub.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { agentsOwner } from '../subgraphs/agents/migrations.ts';
@@ -15,7 +16,7 @@ import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
 
 /** Everyone who has tables in PostgreSQL. */
-export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, agentsOwner, attributionOwner];
+export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, trustOwner, agentsOwner, attributionOwner];
 
 /** The stores and channels that a process stands on. */
 export interface Ground {

@@ -6,10 +6,10 @@ const EVERY_MS = 10 * 60_000;
 /** What has served its time: nonces after a day, the progress of finished analyses after an hour. */
 const FORGETTERS = ['auth.forget_old_nonces()', 'attribution.forget_old_progress()'] as const;
 
-/** Forgets now and then what need not be kept. Any number of processes may do so; one of them finds the work. */
-export function startHousekeeping(database: Database, logger: Logger): { stop(): void } {
+/** Forgets now and then what need not be kept, and replaces keys that have signed for long enough. Any number of processes may do so; one of them finds the work. */
+export function startHousekeeping(database: Database, logger: Logger, replaceOldKeys: () => Promise<void>): { stop(): void } {
   const timer = setInterval(() => {
-    tidy(database).catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed and will be tried again'));
+    Promise.all([tidy(database), replaceOldKeys()]).catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed and will be tried again'));
   }, EVERY_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };

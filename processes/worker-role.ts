@@ -7,7 +7,7 @@ import { startWorker } from './worker.ts';
 /** A worker as a process of its own: takes jobs, answers nobody. */
 export async function startWorkerRole(config: Config, logger: Logger): Promise<Running> {
   const ground = await openRoleGround(config, logger);
-  const worker = await startWorker({ ground, config, logger, clock: () => new Date() });
+  const worker = await startWorker({ ground, config, keyEncryptionKey: config.keyEncryptionKey!, logger, clock: () => new Date() });
   return {
     welcome: [`Liftgraph worker is up: ${config.jobConcurrency} jobs at a time on ${config.computeThreads} threads`],
     async stop() {

@@ -1,12 +1,16 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { KeyVault } from '../platform/trust/key-vault.ts';
+import { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
+import { rootUrl } from '../rest-adapter/links.ts';
 import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
 import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.ts';
 import type { Ground } from './ground.ts';
 import { startHousekeeping } from './housekeeping.ts';
 
@@ -17,10 +21,13 @@ export interface Worker {
 }
 
 /** Starts taking jobs: analyses on the compute pool, syncs, purges. */
-export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency'>; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
+export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'publicBaseUrl' | 'signingKeyDays'>; readonly keyEncryptionKey: string; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
   const { ground, config, logger, clock } = options;
+  const issuer = rootUrl(config.publicBaseUrl);
+  const keys = new SigningKeyStore(ground.database, new KeyVault(options.keyEncryptionKey));
+  await keys.ensure(issuer);
   const pool = createComputePool({ threads: config.computeThreads });
-  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, loadRunData: loadRunData(ground.clickhouse) };
+  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
   const { jobs } = ground;
 
   await jobs.work(
@@ -40,7 +47,7 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   };
   await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
-  const housekeeping = startHousekeeping(ground.database, logger);
+  const housekeeping = startHousekeeping(ground.database, logger, () => replaceOldKeys(keys, config.signingKeyDays, logger));
   return {
     pool,
     async close() {
@@ -49,4 +56,10 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
       await pool.close();
     },
   };
+}
+
+/** A key that signs for months is a prize that grows; the next one is known to everybody already. */
+async function replaceOldKeys(keys: SigningKeyStore, ageDays: number, logger: Logger): Promise<void> {
+  const rotated = ageDays === 0 ? [] : await keys.rotateOlderThan(ageDays);
+  for (const environment of rotated) logger.info({ environment, ageDays }, 'the signing key was replaced by the next');
 }

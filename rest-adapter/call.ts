@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ProblemType } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../platform/auth/principal.ts';
+import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
@@ -42,6 +43,8 @@ export interface Door {
   readonly admission: Admission;
   readonly ingestRecords: IngestRecords;
   readonly health: () => Promise<HealthReport>;
+  /** The keys that signed results are verified with. */
+  readonly keySet: () => Promise<KeySet>;
   readonly config: DoorConfig;
   readonly logger: Logger;
   readonly clock: () => Date;

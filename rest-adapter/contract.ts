@@ -5,6 +5,7 @@ import { attributionOperations } from './operations/attribution.ts';
 import { billingOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { healthOperations } from './operations/health.ts';
+import { verificationOperations } from './operations/verification.ts';
 
 /**
  * Everything that the REST door can do, one row per operation. The rows feed routing, permission checks,
@@ -12,6 +13,7 @@ import { healthOperations } from './operations/health.ts';
  */
 export const CONTRACT: readonly Operation[] = [
   ...attributionOperations,
+  ...verificationOperations,
   ...dataSourceOperations,
   ...agentOperations,
   ...billingOperations,

@@ -1,6 +1,6 @@
 import type { Call, Door } from './call.ts';
 import type { Json } from './operation.ts';
-import { RestShape } from './shape.ts';
+import { RestShape } from '../schema/rest-shape.ts';
 import { encodeVariables } from './variables.ts';
 
 const shapes = new WeakMap<Door['client'], RestShape>();

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { ProblemType } from '../schema/problems.ts';
+import type { Json } from '../schema/rest-shape.ts';
 import type { Action } from '../platform/auth/actions.ts';
 
-/** A JSON object as it stands in a REST body: snake_case members, lower-case enum values. */
-export type Json = Record<string, unknown>;
+export type { Json };
 
 /**
  * What an operation is like; the columns of the pipeline's table.

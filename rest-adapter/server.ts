@@ -4,6 +4,7 @@ import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
 import { createDocumentation } from './documentation.ts';
 import { runPipeline } from './pipeline.ts';
+import { createWellKnown } from './well-known.ts';
 
 /** How long an answered request may go on sending a body that nobody wants, before its connection is cut. */
 const LINGER_MS = 2000;
@@ -17,7 +18,7 @@ const BASE_PATH = '/v1';
 export const HTTP_SERVER_OPTIONS = { headersTimeout: 5000, requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: 16 * 1024, keepAliveTimeout: 65_000 } as const;
 
 export interface RestDoor {
-  /** Serves `/v1/**`, `/openapi.json` and `/docs/**`; everything else goes to the next middleware. */
+  /** Serves `/v1/**`, `/openapi.json`, `/docs/**` and `/.well-known/jwks.json`; everything else goes to the next middleware. */
   readonly middleware: Middleware;
   /** Ends waits and event streams, so that the server can drain; requests under way are answered. */
   close(): void;
@@ -34,10 +35,11 @@ export function createRestDoor(options: Omit<Door, 'closing'>): RestDoor {
     for (const name of [document, job?.progressDocument, job?.resourceDocument]) if (typeof name === 'string') door.client.document(name);
   }
   const documentation = createDocumentation(options.config.publicBaseUrl);
+  const wellKnown = createWellKnown(options);
 
   return {
     async middleware(http, next) {
-      if (documentation(http)) return;
+      if (documentation(http) || (await wellKnown(http))) return;
       if (http.path !== BASE_PATH && !http.path.startsWith(`${BASE_PATH}/`)) {
         await next();
         return;

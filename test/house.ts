@@ -5,6 +5,7 @@ import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
+import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { openFront } from '../processes/front.ts';
 import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
 import { healthReport } from '../processes/health.ts';
@@ -35,6 +36,9 @@ export interface HouseOptions {
   readonly clock?: () => Date;
 }
 
+const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
+/** What the signing keys of a house are sealed under. */
+export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
 /** The whole service on the test servers, with a database of its own, on a free port. */
@@ -48,18 +52,19 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const keyPepper = randomBytes(32);
   const subgraphs = await buildSubgraphs({ ground, keyPepper, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2 }, logger, clock });
+  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0 }, keyEncryptionKey: TEST_SECRET, logger, clock });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
   const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: serveRecords(records) })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const front = await openFront({
-    config: { host: '127.0.0.1', port: 0, publicBaseUrl: 'http://127.0.0.1:4000/v1', uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
+    config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
     admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, keyPepper)),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    keys: new PublicKeyStore(ground.database),
     health: () => healthReport(ground, worker?.pool ?? null, 1),
     logger,
     clock,

@@ -1,4 +1,4 @@
-import { roundHalfUp } from '../../rest-adapter/rounding.ts';
+import { roundHalfUp } from '../../schema/rounding.ts';
 import type { AnalysisFigures } from '../../subgraphs/attribution/attributions/figures.ts';
 import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
 import type { AttributionReport, ReportedChannel } from '../report/attribution-report.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RESULT_SECTIONS, type ResultSection } from '../../schema/attribution-result.ts';
 import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, GRANULARITIES, MODELS, presentAttribution, STATUSES } from '../representations/attribution-result.ts';
@@ -8,16 +9,13 @@ import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.t
 
 const EXAMPLE_ID = exampleAttribution['id'] as string;
 
-const SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const;
-type Section = (typeof SECTIONS)[number];
-
 /** `include=a,b`, also repeated. */
 const include = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => [value].flat().flatMap((list) => list.split(',')))
-  .pipe(z.array(z.enum(SECTIONS)))
+  .pipe(z.array(z.enum(RESULT_SECTIONS)))
   .optional()
-  .meta({ description: 'Sections that the answer has beyond its base; one that was not computed is left out', openapi: { type: 'array', items: { type: 'string', enum: SECTIONS } } });
+  .meta({ description: 'Sections that the answer has beyond its base; one that was not computed is left out', openapi: { type: 'array', items: { type: 'string', enum: RESULT_SECTIONS } } });
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 
@@ -42,13 +40,13 @@ const request = z
     conversion_event: z.string().min(1).max(100).optional().meta({ default: 'purchase' }),
     confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
     model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
-    include: z.array(z.enum(SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
+    include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
   })
   .meta({ id: 'AttributionRequest' });
 
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
-function sections(wanted: readonly Section[] | undefined, otherwise: boolean): Json {
-  const has = (section: Section) => (wanted === undefined ? otherwise : wanted.includes(section));
+function sections(wanted: readonly ResultSection[] | undefined, otherwise: boolean): Json {
+  const has = (section: ResultSection) => (wanted === undefined ? otherwise : wanted.includes(section));
   return { timeSeries: has('time_series'), modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
 }
 
@@ -180,5 +178,5 @@ export const attributionOperations = [
 ];
 
 function withoutSections(attribution: Json): Json {
-  return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(SECTIONS as readonly string[]).includes(name)));
+  return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(RESULT_SECTIONS as readonly string[]).includes(name)));
 }

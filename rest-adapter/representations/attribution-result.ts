@@ -82,6 +82,7 @@ export const attributionResult = z
     progress: z.number().min(0).max(1),
     failure: z.object({ code: z.string(), message: z.string() }).nullable(),
     agent_id: z.string().nullable(),
+    signature: z.string().nullable().meta({ description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, and on results that are older than signatures' }),
   })
   .meta({ id: 'AttributionResult' });
 
@@ -136,4 +137,7 @@ export const exampleAttribution: Json = {
   progress: 1,
   failure: null,
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
+  // Made with the published key of RFC 8037, Appendix A.
+  signature:
+    'eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw',
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { hreiVersion, recordEnvelope, type TrustEnvelope } from '../../platform/trust/envelope.ts';
 import type { Json } from '../operation.ts';
-import { roundHalfUp } from '../rounding.ts';
-import { snakeCase } from '../shape.ts';
+import { roundHalfUp } from '../../schema/rounding.ts';
+import { snakeCase } from '../../schema/rest-shape.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 
 const risk = z.number().min(0).max(1);

@@ -7,6 +7,7 @@ import type { RunAttributionServices } from './attributions/run-attribution.ts';
 import { DataSource } from './data-sources/data-source.ts';
 import { DataSourceResolver, type DataSourceServices } from './data-sources/data-source-resolver.ts';
 import { Upload } from './data-sources/upload.ts';
+import { ResultVerificationResolver } from './verification/result-verification-resolver.ts';
 
 /** Entities that the attribution subgraph keeps in PostgreSQL; touchpoints live in ClickHouse. */
 export const attributionEntities = [DataSource, Upload, Attribution];
@@ -18,7 +19,7 @@ export function attributionSubgraph(services: DataSourceServices & RunAttributio
   const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
   return buildSubgraph({
     name: 'attribution',
-    resolvers: [dataSources, attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions)],
+    resolvers: [dataSources, attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), new ResultVerificationResolver(services)],
     references: {
       DataSource: (reference, context) => dataSources.resolveReference(reference, context),
       Attribution: (reference, context) => attributions.resolveReference(reference, context),

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { startWorker, type Worker } from '../../processes/worker.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
-import { Caller, openHouse, type House } from '../house.ts';
+import { Caller, openHouse, TEST_SECRET, type House } from '../house.ts';
 import { openBrowser, openPage, originsOf, type WatchedPage } from './chromium.ts';
 
 const EVENTS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-05-01T10:00:00Z,email,0,0\nu1,2026-05-02T10:00:00Z,email,1,80\nu2,2026-05-03T10:00:00Z,direct,0,0\nu2,2026-05-03T11:00:00Z,direct,1,20\n';
@@ -86,7 +86,7 @@ test('a subscription shows an analysis live, up to its result', async () => {
   await answer(page).getByText('"Waiting for a worker"').waitFor();
 
   const logger = createLogger({ level: 'error', format: 'json' });
-  worker = await startWorker({ ground: house.ground, config: { computeThreads: 1, jobConcurrency: 1 }, logger, clock });
+  worker = await startWorker({ ground: house.ground, config: { computeThreads: 1, jobConcurrency: 1, publicBaseUrl: 'http://127.0.0.1:4000/v1', signingKeyDays: 0 }, keyEncryptionKey: TEST_SECRET, logger, clock });
   await answer(page).getByText(/"RESULT"/).waitFor();
   // One field of each subgraph: attribution, agents, billing. The editor's spaces do not break.
   const shown = (await answer(page).innerText()).replaceAll(/\s+/g, ' ');

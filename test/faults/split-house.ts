@@ -34,6 +34,7 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     CLICKHOUSE_URL: testServices().clickhouseUrl,
     INTERNAL_SECRET: randomBytes(32).toString('hex'),
     KEY_PEPPER: randomBytes(32).toString('hex'),
+    KEY_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     JOB_LEASE_S: String(LEASE_S),
     COMPUTE_THREADS: '2',
   };

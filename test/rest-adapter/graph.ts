@@ -40,7 +40,7 @@ const SDL = /* GraphQL */ `
     createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
     conversions: Float revenue: Float baselineRevenue: Float unattributedRevenue: Float lookbackWindowDays: Int! conversionEvent: String! confidenceLevel: Float!
     revenueLastclickCents: Cents revenueCausalCents: Cents deltaRCents: Cents deltaRNetCents: Cents platformFeeCents: Cents
-    progress: Float failure: Failure agentId: ID trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
+    progress: Float failure: Failure agentId: ID signature: String trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
   }
   type AttributionEdge { node: Attribution! }
   type AttributionConnection { edges: [AttributionEdge!]! totalCount: Int! trust: TrustEnvelope! }
@@ -103,6 +103,13 @@ const SDL = /* GraphQL */ `
   type Fee { rate: Float! floorCents: Cents! }
   type PlanLimits { requestsPerMinute: Int dailyLimit: Int }
   type Plan { planId: ID! name: String! priceCents: Cents currency: String! interval: PlanInterval trialDays: Int perAnalysisFee: Fee limits: PlanLimits! features: [String!]! selfServe: Boolean! current: Boolean! }
+  enum SignatureReason { BAD_SIGNATURE UNKNOWN_KEY REVOKED_KEY WRONG_ISSUER DIGEST_MISMATCH SUPERSEDED_REVISION MALFORMED_PAYLOAD }
+  input VerifyResultInput { jws: String result: JSON }
+  type SignedSubject { type: String! id: ID! revision: Int! }
+  type ResultVerification {
+    valid: Boolean! signatureValid: Boolean! digestMatch: Boolean reason: SignatureReason algorithm: String! keyId: String issuer: String subject: SignedSubject signedAt: DateTime
+    environment: Environment payload: JSON verifiedAt: DateTime! trust: TrustEnvelope!
+  }
   type PlansPayload { plans: [Plan!]! trust: TrustEnvelope! }
 
   type Query {
@@ -113,6 +120,7 @@ const SDL = /* GraphQL */ `
     dataSources(first: Int, offset: Int): DataSourceConnection!
     dataSourceRejects(id: ID!, first: Int, offset: Int): RejectConnection!
     plans: PlansPayload!
+    verifyResult(input: VerifyResultInput!): ResultVerification!
   }
   type Mutation {
     registerAgent(input: RegisterAgentInput!): RegisterAgentPayload!

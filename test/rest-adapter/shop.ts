@@ -18,7 +18,7 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
     methodology: 'markov', confidence: isCompleted ? 0.88 : null, createdAt: NOW, completedAt: isCompleted ? NOW : null, granularity: 'DAILY', channels: null, currency: 'USD',
     environment: 'LIVE', revision: 1, conversions: 1890, revenue: 151_004.25, baselineRevenue: 1, unattributedRevenue: 0, lookbackWindowDays: 30, conversionEvent: 'purchase', confidenceLevel: 0.95,
     revenueLastclickCents: 9_842_000, revenueCausalCents: 11_714_970, deltaRCents: 1_872_970, deltaRNetCents: -5, platformFeeCents: 93_649, progress: isCompleted ? 1 : 0.4,
-    failure: status === 'FAILED' ? { code: 'insufficient_data', message: 'There are no conversions in this range.' } : null, agentId: null, trust: trust(),
+    failure: status === 'FAILED' ? { code: 'insufficient_data', message: 'There are no conversions in this range.' } : null, agentId: null, signature: isCompleted ? 'eyJ.e30.c2ln' : null, trust: trust(),
     timeSeries: [{ periodStart: '2026-01-01', channels: { 'Meta Ads': 1320.405, camelCase_Channel: 1 } }], modelBreakdown: { markov: { 'Meta Ads': 0.270_049 } }, comparison: { last_click: { 'Meta Ads': 28_800.005 } },
     diagnostics: { journeys: 2, convertingJourneys: 1, touches: 3, converged: true, iterations: 4, elapsedMs: 5.5, seed: 'a', runDigest: 'sha256:00', warnings: [], models: { markov: { removalEffect: 0.123_456_789 } } },
     ...extra,
@@ -52,6 +52,10 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     me: () => agent,
     attribution: ({ id }: { id: string }) => (id === 'attr_done' ? attribution(id, 'COMPLETED') : id === 'attr_failed' ? attribution(id, 'FAILED') : id.startsWith('attr_') ? attribution(id, 'PROCESSING') : null),
     attributions: ({ first, offset }: { first: number; offset: number }) => ({ edges: Array.from({ length: Math.max(0, Math.min(first, 45 - offset)) }, (_, index) => ({ node: attribution(`attr_${offset + index}`, 'COMPLETED') })), totalCount: 45, trust: trust(45) }),
+    verifyResult: () => ({
+      valid: false, signatureValid: true, digestMatch: false, reason: 'DIGEST_MISMATCH', algorithm: 'EdDSA', keyId: 'k', issuer: 'https://api.example', subject: { type: 'attribution_result', id: 'attr_1', revision: 1 },
+      signedAt: NOW, environment: 'LIVE', payload: { delta_r_cents: 1 }, verifiedAt: NOW, trust: trust(),
+    }),
     dataSource: ({ id }: { id: string }) => one(id),
     dataSources: () => ({ edges: [{ node: dataSource }], totalCount: 1, trust: trust() }),
     dataSourceRejects: ({ id }: { id: string }) => {

@@ -15,7 +15,7 @@ export class AttributionProgressType {
   kind!: keyof typeof ProgressKindEnum;
   @Field(() => Float, { description: 'In [0, 1].' })
   progress!: number;
-  @Field(() => String, { nullable: true, description: 'queued, loading, building_journeys, model:…, combining.' })
+  @Field(() => String, { nullable: true, description: 'queued, loading, building_journeys, model:…, combining, signing.' })
   stage!: string | null;
   @Field(() => String, { nullable: true, description: 'What happened, for people.' })
   message!: string | null;

@@ -12,7 +12,7 @@ export const StatusEnum = enumOf(['pending', 'processing', 'completed', 'failed'
 registerEnumType(StatusEnum, { name: 'AttributionStatus', description: 'Where an analysis is in its life.' });
 const GranularityEnum = enumOf(GRANULARITIES);
 registerEnumType(GranularityEnum, { name: 'Granularity', description: 'Length of a period; weeks start on Monday.' });
-const EnvironmentEnum = enumOf(['live', 'sandbox'] as const);
+export const EnvironmentEnum = enumOf(['live', 'sandbox'] as const);
 registerEnumType(EnvironmentEnum, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });
 const FailureCodeEnum = enumOf(['insufficient_data', 'source_unavailable', 'cancelled', 'internal'] as const);
 registerEnumType(FailureCodeEnum, { name: 'AttributionFailureCode', description: 'Why an analysis ended without figures.' });
@@ -160,6 +160,8 @@ export class AttributionType {
   failure!: AttributionFailureType | null;
   @Field(() => ID, { nullable: true, description: 'The agent that served the source when the analysis was asked for.' })
   agentId!: string | null;
+  @Field(() => String, { nullable: true, description: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, and on results that are older than signatures.' })
+  signature!: string | null;
   @Field(() => TrustEnvelopeType, { nullable: true, description: 'The record envelope until completed; null on a completed estimate whose risks have not been measured.' })
   trust!: TrustEnvelope | null;
 }

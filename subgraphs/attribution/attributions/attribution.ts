@@ -40,6 +40,7 @@ const AttributionSchema = defineEntity({
     revision: p.integer().default(1),
     result: p.json().$type<AnalysisFigures>().nullable(),
     failure: p.json().$type<AttributionFailure>().nullable(),
+    signature: p.text().nullable(),
     createdAt: p.datetime(3),
     completedAt: p.datetime(3).nullable(),
   },
@@ -67,6 +68,12 @@ export class Attribution extends AttributionSchema.class {
     this.status = 'completed';
     this.result = figures;
     this.completedAt = now;
+  }
+
+  /** The figures are complete and vouched for; the signature stays with them. */
+  sign(signature: string): void {
+    if (this.status !== 'completed' || this.signature != null) throw new Error(`cannot sign attribution ${this.id}: it is ${this.status}`);
+    this.signature = signature;
   }
 
   /** The analysis ended without figures. */

@@ -46,6 +46,7 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     progress: attribution.isFinished() ? 1 : progress,
     failure: attribution.failure ?? null,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
+    signature: attribution.signature ?? null,
     // A completed estimate would need measured risks; nothing is better than invented zeros.
     trust: figures === null ? recordEnvelope(1, now, apiVersion) : null,
   };

@@ -3,7 +3,7 @@ import type { ComputePool } from '../../../compute/pool.ts';
 import type { Job } from '../../../platform/events/jobs.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
@@ -31,6 +31,8 @@ export interface RunWorkerServices {
   readonly pool: ComputePool;
   readonly logger: Logger;
   readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<RunData>;
+  /** Vouches for a completed row, inside the transaction that completes it. */
+  readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
   readonly clock: () => Date;
 }
 
@@ -53,8 +55,9 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
   try {
     if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
     const figures = await run(services, job, attribution, source, (event) => progress.push(event));
+    progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
-    await throughOutages(job.signal, () => finish(services, attribution, (row) => row.complete(figures, services.clock()), { kind: 'RESULT' }));
+    await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures), { kind: 'RESULT' }));
   } catch (error) {
     // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
     if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
@@ -65,7 +68,7 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
 
 /** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
 export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, accountId: Uuid, attributionId: Uuid, failure: AttributionFailure): Promise<void> {
-  await finish(services, { accountId, id: attributionId }, (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
+  await finish(services, { accountId, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
 async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<{ attribution: Attribution; source: DataSource | null } | null> {
@@ -124,12 +127,18 @@ function parametersOf(attribution: Attribution, source: DataSource): RunParamete
   };
 }
 
+/** A completed result is never without its signature: both are in the row, or neither. */
+async function completeSigned(services: RunWorkerServices, row: Attribution, em: SqlEntityManager, figures: AnalysisFigures): Promise<void> {
+  row.complete(figures, services.clock());
+  row.sign(await services.signResult(em, row));
+}
+
 /** Closes the row and tells the watchers, in one transaction; a row that another attempt closed is left alone. */
-async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: { readonly id: Uuid; readonly accountId: Uuid }, close: (row: Attribution) => void, event: ProgressEvent): Promise<void> {
+async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: { readonly id: Uuid; readonly accountId: Uuid }, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
   await services.database.asTenant(run.accountId, async (em) => {
     const row = await new AttributionStore(em).lock(run.id);
     if (row === null || row.isFinished()) return;
-    close(row);
+    await close(row, em);
     await em.flush();
     await appendProgress(em, services.pubSub, run, [event]);
   });

@@ -1,6 +1,6 @@
 import { Directive, Field, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
 import { CentsScalar } from '../../../platform/graph/scalars.ts';
-import { platformFeeCents } from './platform-fee.ts';
+import { platformFeeCents } from '../../../schema/platform-fee.ts';
 
 /** The analysis as billing knows it: its id, and the recovered revenue that the gateway brings along. */
 @Directive('@key(fields: "id")')

@@ -1,4 +1,4 @@
-import { FEE_FLOOR_CENTS, FEE_RATE } from '../fees/platform-fee.ts';
+import { FEE_FLOOR_CENTS, FEE_RATE } from '../../../schema/platform-fee.ts';
 
 export type PlanId = 'sandbox' | 'pay_per_analysis' | 'pro_trial' | 'pro' | 'enterprise';
 

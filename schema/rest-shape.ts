@@ -1,6 +1,8 @@
 import { getNamedType, isCompositeType, isEnumType, isListType, isNonNullType, Kind, type DocumentNode, type FragmentDefinitionNode, type GraphQLOutputType, type GraphQLSchema, type GraphQLObjectType, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
-import type { Json } from './operation.ts';
 import { roundHalfUp } from './rounding.ts';
+
+/** A JSON object as it stands in a REST body: snake_case members, lower-case enum values. */
+export type Json = Record<string, unknown>;
 
 type Shaper = (value: unknown) => unknown;
 

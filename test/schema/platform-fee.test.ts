@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { platformFeeCents } from '../../../subgraphs/billing/fees/platform-fee.ts';
+import { platformFeeCents } from '../../schema/platform-fee.ts';
 
 /** Five per cent in exact rational arithmetic: twentieths of a cent, rounded half up. */
 function oracle(deltaRCents: bigint): bigint {

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, parse, type DocumentNode } from 'graphql';
+import { platformFeeCents } from './platform-fee.ts';
+import { RestShape, type Json } from './rest-shape.ts';
+
+/** Members that an analysis has or has not, as `include=` says. */
+export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const;
+export type ResultSection = (typeof RESULT_SECTIONS)[number];
+
+/**
+ * Members that the signature of a result does not cover: itself, what is measured or moves beside the figures, and
+ * whatever `include=` adds. All others are covered, also ones that this release does not know.
+ */
+const UNSIGNED_MEMBERS: ReadonlySet<string> = new Set(['signature', 'trust', 'progress', ...RESULT_SECTIONS]);
+
+/** What the signature of a result in REST's form covers. */
+export function signedMembers(result: Json): Json {
+  return Object.fromEntries(Object.entries(result).filter(([name]) => !UNSIGNED_MEMBERS.has(name)));
+}
+
+/**
+ * The always-present members of an analysis as REST writes them. The same fragment and the same shape as the REST door
+ * uses make them, so that a member can't be served in one form and signed in another.
+ * @param attribution the analysis as the attribution subgraph shows it; its fee, which billing adds to the graph, is
+ *   derived here by the same rule
+ */
+export function restAttribution(attribution: { readonly deltaRCents: number | null }): Json {
+  restForm ??= loadRestForm();
+  const fee = attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
+  return restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })['attribution'] as Json;
+}
+
+let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;
+
+/** The printed graph and the fragment that every door's documents spread; the fragment's own fragments stand beside it. */
+function loadRestForm(): NonNullable<typeof restForm> {
+  const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+  // A supergraph carries the joins of federation, which a plain schema cannot check and need not know.
+  const schema = buildSchema(text('supergraph.graphql'), { assumeValidSDL: true });
+  const document = parse(`query { attribution(id: "") { ...AttributionSummary } }\n${text('operations/attribution-summary.graphql')}\n${text('operations/trust.graphql')}`);
+  return { shape: new RestShape(schema), document };
+}
