@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
+import type { KeysOptions } from './cli/keys-command.ts';
+import type { VerifyOptions } from './cli/verify-command.ts';
 
 /** Exit codes of every command. */
 const EXIT = { ok: 0, badInput: 1, internal: 2, interrupted: 130 } as const;
@@ -18,6 +20,10 @@ Examples:
       one table of touches and orders; March only
   npx liftgraph analyze shop/paths.csv --model markov --order 2 --json
       journeys added up by path; JSON for the next program
+  npx liftgraph verify result.json --jwks https://api.example/.well-known/jwks.json
+      is this result, from POST /v1/attribution, what the service signed?
+  npx liftgraph keys rotate
+      let the next key sign from now on
 
 Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told from their columns:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
@@ -26,10 +32,11 @@ Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told 
   events       user_id, timestamp, channel, conversion, revenue [, campaign, cost]
   paths        path ("email > direct"), conversions, revenue, nulls [, date]
 
-Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.`;
+Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.
+Of verify: 0 the result is genuine, 1 it is not, 2 that could not be found out.`;
 
 /** The command line. What a command needs is loaded when it runs, so that help comes at once. */
-function buildProgram(): Command {
+function buildProgram(exitWith: (code: number) => void): Command {
   const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
   const program = new Command('liftgraph')
     .description('Causal marketing attribution: what did each channel change?')
@@ -67,6 +74,38 @@ function buildProgram(): Command {
       const { runExample } = await import('./cli/example-command.ts');
       await runExample(directory, options);
     });
+
+  program
+    .command('verify')
+    .description('check a signed result; needs the public keys and nothing else')
+    .argument('<file>', 'a result as JSON, or its signature alone; - reads standard input')
+    .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy of it')
+    .option('--issuer <address>', 'address that must have signed, for example https://api.example')
+    .option('--json', 'print the outcome as JSON')
+    .action(async (file: string, options: VerifyOptions) => {
+      const { runVerify } = await import('./cli/verify-command.ts');
+      exitWith(await runVerify(file, options));
+    });
+
+  const keys = program.command('keys').description('the keys that results are signed with; takes the configuration of the service from the environment');
+  const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(['live', 'sandbox']);
+  keys
+    .command('list')
+    .description('every key: current signs, next is published to sign after it, retired still verifies, revoked does not')
+    .addOption(environment())
+    .option('--json', 'print them as JSON')
+    .action(async (options: KeysOptions) => (await import('./cli/keys-command.ts')).listKeys(options));
+  keys
+    .command('rotate')
+    .description('let the next key sign from now on; what was signed before stays valid')
+    .addOption(environment())
+    .option('--lost-secret', 'also when KEY_ENCRYPTION_KEY is not the one that the keys were sealed under')
+    .action(async (options: KeysOptions) => (await import('./cli/keys-command.ts')).rotateKeys(options));
+  keys
+    .command('revoke')
+    .description('nothing that this key signed may be believed any more; cannot be undone')
+    .argument('<kid>', 'as keys list shows it')
+    .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
   return program;
 }
 
@@ -107,8 +146,9 @@ async function main(argv: readonly string[]): Promise<number> {
   // A reader that has seen enough (`| head`) is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal));
   try {
-    await buildProgram().parseAsync(argv);
-    return EXIT.ok;
+    let code: number = EXIT.ok;
+    await buildProgram((wanted) => (code = wanted)).parseAsync(argv);
+    return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badInput;
     const { explainFailure } = await import('./cli/explain-failure.ts');

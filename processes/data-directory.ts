@@ -39,7 +39,29 @@ export function holdDataDirectory(directory: string, now: () => Date = () => new
   if (lock === undefined) throw new DataDirectoryError(inUse(path));
   const holder: z.output<typeof holderSchema> = { pid: process.pid, host: hostname(), since: now().toISOString() };
   writeFileSync(join(path, 'instance.json'), `${JSON.stringify(holder)}\n`, { mode: 0o600 });
-  return { path, secret: (name) => readOrMakeSecret(join(path, `${name}.secret`)), release: () => lock.close() };
+  return { path, secret: (name) => knownSecret(path, name) ?? makeSecret(path, name), release: () => lock.close() };
+}
+
+/**
+ * A secret that was made in this directory, whoever holds it; undefined when there is none.
+ * @throws DataDirectoryError when others can read it
+ */
+export function knownSecret(directory: string, name: string): string | undefined {
+  const path = secretPath(directory, name);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  if ((stat.mode & 0o077) !== 0) throw new DataDirectoryError(`${path} can be read by others: close it with chmod 600, and consider it known.`);
+  return readFileSync(path, 'utf8').trim();
+}
+
+function makeSecret(directory: string, name: string): string {
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  writeFileSync(secretPath(directory, name), secret, { mode: 0o600, flush: true });
+  return secret;
+}
+
+function secretPath(directory: string, name: string): string {
+  return join(directory, `${name}.secret`);
 }
 
 function makePrivate(path: string): void {
@@ -78,12 +100,4 @@ function readJson(path: string): unknown {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const text = readFileSync(path, 'utf8');
   return text.endsWith('}\n') ? JSON.parse(text) : undefined;
-}
-
-function readOrMakeSecret(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    writeFileSync(path, randomBytes(SECRET_BYTES).toString('base64url'), { mode: 0o600, flush: true });
-  }
-  if ((statSync(path).mode & 0o077) !== 0) throw new DataDirectoryError(`${path} can be read by others: close it with chmod 600, and consider it known.`);
-  return readFileSync(path, 'utf8').trim();
 }

@@ -23,6 +23,8 @@ export interface House {
   /** `http://127.0.0.1:port`. */
   readonly root: string;
   readonly ground: Ground;
+  /** Issues further keys to whoever has registered. */
+  readonly keys: KeyStore;
   readonly ownerUrl: string;
   /** Everything that was logged, one JSON object per line. */
   readonly log: () => string;
@@ -50,6 +52,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: 4 }, database, clickhouse, applicationName: 'house', logger });
   const keyPepper = randomBytes(32);
+  const keys = new KeyStore(ground.database, keyPepper);
   const subgraphs = await buildSubgraphs({ ground, keyPepper, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
   const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0 }, keyEncryptionKey: TEST_SECRET, logger, clock });
@@ -62,7 +65,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, keyPepper)),
+    admission: new PostgresAdmission(ground.database, keys),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     keys: new PublicKeyStore(ground.database),
     health: () => healthReport(ground, worker?.pool ?? null, 1),
@@ -72,6 +75,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   return {
     root: `http://127.0.0.1:${front.port}`,
     ground,
+    keys,
     ownerUrl: database.ownerUrl,
     log: () => lines.join(''),
     async stop() {

@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logs.ts';
 import { APPLICATION_ROLE, type DatabaseUrls } from './application-role.ts';
 import { embeddedBinaries, type EmbeddedBinaries } from './embedded-binaries.ts';
 import { makeServerFolder, reachableFolder, serverAccount, type ServerAccount } from './server-account.ts';
-import { ServerProcess, runProgram, stopOrphan } from './server-process.ts';
+import { ServerProcess, runningPort, runProgram, stopOrphan } from './server-process.ts';
 
 export interface EmbeddedPostgres extends DatabaseUrls {
   /** Shuts the server down; everything committed is on disk. */
@@ -81,10 +81,22 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const tookMs = Math.round(performance.now() - startedMs);
   logger.info({ folder, tookMs, ...(account === undefined ? {} : { account: account.name }) }, 'embedded PostgreSQL is up');
   return {
-    ownerUrl: server.url(OWNER_ROLE, record.ownerPassword, DATABASE),
-    applicationUrl: server.url(APPLICATION_ROLE, record.applicationPassword, DATABASE),
+    ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, server.port),
+    applicationUrl: urlOf(APPLICATION_ROLE, record.applicationPassword, server.port),
     stop: () => server.stop(),
   };
+}
+
+/** How to enter the server that another process runs on this data directory; undefined where none runs. */
+export function runningEmbeddedPostgres(dataDir: string): DatabaseUrls | undefined {
+  const record = readRecord(resolve(dataDir));
+  const port = record === undefined ? undefined : runningPort(join(resolve(dataDir, record.folder), 'data'));
+  if (record === undefined || port === undefined) return undefined;
+  return { ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, port), applicationUrl: urlOf(APPLICATION_ROLE, record.applicationPassword, port) };
+}
+
+function urlOf(role: string, password: string, port: number, database: string = DATABASE): string {
+  return `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`;
 }
 
 class EmbeddedServer {
@@ -126,8 +138,8 @@ class EmbeddedServer {
     await this.#process?.stop();
   }
 
-  url(role: string, password: string, database: string): string {
-    return `postgresql://${role}:${password}@127.0.0.1:${this.#port}/${database}`;
+  get port(): number {
+    return this.#port;
   }
 
   async #launch(): Promise<void> {
@@ -139,7 +151,7 @@ class EmbeddedServer {
   async #untilReady(server: ServerProcess): Promise<void> {
     const deadlineMs = performance.now() + READY_TIMEOUT_MS;
     for (;;) {
-      const client = new Client({ connectionString: this.url('postgres', this.#record.superuserPassword, 'postgres'), connectionTimeoutMillis: 5_000 });
+      const client = new Client({ connectionString: urlOf('postgres', this.#record.superuserPassword, this.#port, 'postgres'), connectionTimeoutMillis: 5_000 });
       // The server may end while we ask; the query rejects then, and this event adds nothing.
       client.on('error', () => undefined);
       try {

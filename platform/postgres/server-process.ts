@@ -97,7 +97,7 @@ export async function runProgram(account: ServerAccount | undefined, program: st
  * its shell was killed along with our predecessor.
  */
 export async function stopOrphan(cluster: string): Promise<boolean> {
-  const pid = postmasterPid(cluster);
+  const pid = numberInPidFile(cluster, 0);
   if (pid === undefined || !commandOf(pid).includes(cluster)) return false;
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!signalled(pid, signal)) return true;
@@ -110,10 +110,17 @@ export async function stopOrphan(cluster: string): Promise<boolean> {
   throw new Error(`the PostgreSQL server with process id ${pid} on ${cluster} does not stop: end it by hand`);
 }
 
-function postmasterPid(cluster: string): number | undefined {
+/** The port of a server that runs on this cluster; undefined where none does. */
+export function runningPort(cluster: string): number | undefined {
+  const [pid, port] = [numberInPidFile(cluster, 0), numberInPidFile(cluster, 3)];
+  return pid === undefined || !commandOf(pid).includes(cluster) ? undefined : port;
+}
+
+/** postmaster.pid holds the process id in its first line and the port in its fourth. */
+function numberInPidFile(cluster: string, line: number): number | undefined {
   try {
-    const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
-    return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
+    const value = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[line]);
+    return Number.isSafeInteger(value) && value > 1 ? value : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -54,6 +54,12 @@ export class PublicKeyStore {
     const rows = await this.#database.asNobody((em) => em.execute<unknown[]>(`select 1 from trust.issuers where issuer = ?`, [issuer]));
     return rows.length > 0;
   }
+
+  /** Every key that there ever was, the newest first. */
+  async list(): Promise<readonly SigningKeyRecord[]> {
+    const columns = [PUBLIC_COLUMNS, moment('created_at', 'createdAt'), moment('current_since', 'currentSince'), moment('ended_at', 'endedAt')].join(', ');
+    return this.#database.asNobody((em) => em.execute<SigningKeyRecord[]>(`select ${columns} from trust.signing_keys order by created_at desc, kid`));
+  }
 }
 
 /**
@@ -98,8 +104,15 @@ export class SigningKeyStore {
       return { kid: row.kid, privateKey: createPrivateKey({ key: this.#vault.open(row.sealed, placeOf(row.kid)), format: 'der', type: 'pkcs8' }) };
     } catch (error) {
       if (!(error instanceof SealBrokenError)) throw error;
-      throw new SigningKeyError(`The signing key ${row.kid} does not open: KEY_ENCRYPTION_KEY is not the secret that it was sealed under. Start with that secret, or replace the key with "npx liftgraph keys rotate" under the new one.`, { cause: error });
+      throw new SigningKeyError(`The signing key ${row.kid} does not open: KEY_ENCRYPTION_KEY is not the secret that it was sealed under. Start with that secret, or, where it is lost, replace the key: npx liftgraph keys rotate --lost-secret.`, { cause: error });
     }
+  }
+
+  /** @throws SigningKeyError when this process could not sign, so that keys that it makes would not open elsewhere */
+  async assertUsable(): Promise<void> {
+    await this.#database.asNobody(async (em) => {
+      for (const environment of SIGNING_ENVIRONMENTS) await this.current(em, environment);
+    });
   }
 
   /** The next key signs from now on; the current one is retired, its private part wiped. Returns the new current key's name. */
@@ -131,12 +144,6 @@ export class SigningKeyStore {
       if (key === undefined) throw new ProblemError('resource_not_found', `There is no signing key ${kid}.`);
       await this.#complete(em, key.environment);
     });
-  }
-
-  /** Every key that there ever was, the newest first. */
-  async list(): Promise<readonly SigningKeyRecord[]> {
-    const columns = [PUBLIC_COLUMNS, moment('created_at', 'createdAt'), moment('current_since', 'currentSince'), moment('ended_at', 'endedAt')].join(', ');
-    return this.#database.asNobody((em) => em.execute<SigningKeyRecord[]>(`select ${columns} from trust.signing_keys order by created_at desc, kid`));
   }
 
   /** Two processes that made keys at once would leave one of them with a key that never was. */

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { z } from 'zod';
+import { ProblemError } from '../../schema/problems.ts';
+import type { Json } from '../../schema/rest-shape.ts';
+import { checkSignedResult, type SignatureCheck, type SignatureReason } from '../../platform/trust/signed-result.ts';
+import { parseJson } from '../../rest-adapter/parse-json.ts';
+import { printable } from '../report/terminal-text.ts';
+import { BadInputError } from './bad-input-error.ts';
+
+export interface VerifyOptions {
+  /** File or URL. */
+  readonly jwks: string;
+  readonly issuer?: string;
+  readonly json?: true;
+}
+
+/** Exit codes of the command, in the manner of grep. */
+const GENUINE = 0;
+const NOT_GENUINE = 1;
+const NOT_FOUND_OUT = 2;
+
+const FETCH_TIMEOUT_MS = 15_000;
+
+/** Keys of other kinds may stand in the set; they are not ours. */
+const keySetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
+const keySchema = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string(), 'svc:status': z.enum(['next', 'retired', 'revoked']).optional() });
+
+const MEANINGS: Readonly<Record<SignatureReason, string>> = {
+  bad_signature: 'no key of this set made this signature',
+  unknown_key: 'the key that it names is not in this set; get the set again, it may be out of date',
+  revoked_key: 'its key was revoked; nothing that this key signed may be believed',
+  wrong_issuer: 'somebody else signed it',
+  digest_mismatch: 'the result is not the one that was signed; something in it was changed',
+  superseded_revision: 'a later revision has replaced it',
+  malformed_payload: 'what was signed is no result',
+};
+
+/** `liftgraph verify <file>`: checks a result on any machine, with the public keys alone. Returns the exit code. */
+export async function runVerify(file: string, options: VerifyOptions): Promise<number> {
+  try {
+    const [{ jws, result }, keys] = await Promise.all([readSigned(file), readKeys(options.jwks)]);
+    const { issuer } = options;
+    const check = await checkSignedResult(jws, result, {
+      findKey: async (kid) => keys.get(kid) ?? null,
+      ...(issuer === undefined ? {} : { isIssuer: async (signedBy: string) => signedBy === issuer.replace(/\/+$/, '') }),
+    });
+    process.stdout.write(options.json === true ? `${JSON.stringify(asJson(check), undefined, 2)}\n` : asText(check).map((line) => `${printable(line)}\n`).join(''));
+    return check.valid ? GENUINE : NOT_GENUINE;
+  } catch (error) {
+    if (!(error instanceof BadInputError || error instanceof ProblemError)) throw error;
+    process.stderr.write(`${printable(`error: ${error.message}`)}\n`);
+    return NOT_FOUND_OUT;
+  }
+}
+
+async function readSigned(file: string): Promise<{ readonly jws: string; readonly result: Json | undefined }> {
+  const bytes = file === '-' ? await buffer(process.stdin) : await bytesOf(file);
+  const text = bytes.toString('utf8').trim();
+  if (!text.startsWith('{')) return { jws: text, result: undefined };
+  const result = strictJson(bytes, file) as Json;
+  const { signature } = result;
+  if (typeof signature !== 'string') throw new BadInputError(`${file}: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.`);
+  return { jws: signature, result };
+}
+
+async function readKeys(place: string): Promise<ReadonlyMap<string, { readonly x: string; readonly status: 'current' | 'next' | 'retired' | 'revoked' }>> {
+  const bytes = /^https?:\/\//i.test(place) ? await fetched(place) : await bytesOf(place);
+  const set = keySetSchema.safeParse(strictJson(bytes, place));
+  if (!set.success) throw new BadInputError(`${place}: this is no key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`);
+  const keys = set.data.keys.flatMap((key) => keySchema.safeParse(key).data ?? []);
+  return new Map(keys.map(({ kid, x, 'svc:status': status }) => [kid, { x, status: status ?? 'current' }]));
+}
+
+async function bytesOf(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new BadInputError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file. Check the path' : `it cannot be read (${error.code ?? error.message})`}.`, { cause: error });
+  });
+}
+
+async function fetched(address: string): Promise<Buffer> {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), headers: { accept: 'application/json, application/jwk-set+json' } });
+    if (response.ok) return Buffer.from(await response.arrayBuffer());
+    throw new Error(`it was answered with ${response.status}`);
+  } catch (error) {
+    const cause = (error as Error).cause;
+    throw new BadInputError(`${address}: the keys cannot be had: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
+  }
+}
+
+/** Strict, so that a person and this program read the same: a member that stands twice is refused. */
+function strictJson(bytes: Uint8Array, place: string): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    throw error instanceof ProblemError ? new BadInputError(`${place}: ${error.message.replace('The body', 'It')}`, { cause: error }) : error;
+  }
+}
+
+function asText({ valid, reason, claims, environment, digestMatch, keyId }: SignatureCheck): readonly string[] {
+  const verdict = valid ? 'valid' : `NOT VALID: ${reason}: ${MEANINGS[reason!]}.`;
+  const signed = claims === null ? [] : [`  result      ${claims.sub}, revision ${claims.revision}`, `  signed      ${new Date(claims.iat * 1000).toISOString()} by ${claims.iss}, ${environment} data`];
+  const compared = valid ? [`  compared    ${digestMatch === null ? 'nothing: the signature came without its result' : 'the result is exactly what was signed'}`] : [];
+  const limits = valid ? ['  not known   whether a later revision exists, which the service alone can say: POST /v1/verify'] : [];
+  return [verdict, ...signed, ...(keyId === null ? [] : [`  key         ${keyId}`]), ...compared, ...limits];
+}
+
+/** As POST /verify answers, without what only the service knows. */
+function asJson({ claims, ...check }: SignatureCheck): Json {
+  return {
+    valid: check.valid,
+    signature_valid: check.signatureValid,
+    digest_match: check.digestMatch,
+    reason: check.reason,
+    algorithm: check.algorithm,
+    key_id: check.keyId,
+    issuer: claims?.iss ?? null,
+    subject: claims === null ? null : { type: 'attribution_result', id: claims.sub, revision: claims.revision },
+    signed_at: claims === null ? null : new Date(claims.iat * 1000).toISOString(),
+    environment: check.environment,
+    payload: check.payload,
+  };
+}
