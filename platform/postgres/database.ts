@@ -168,5 +168,7 @@ class PostgresDatabase implements Database {
     // Connections on their way out may still hear that the server stops.
     this.#sessionPool.pool.removeAllListeners('error').on('error', () => undefined);
     await this.#orm.close(true);
+    // Kysely ends a pool that it has used; connections of an unused one would keep the process alive for a minute.
+    if (!this.#sessionPool.pool.ending) await this.#sessionPool.pool.end();
   }
 }

@@ -48,21 +48,21 @@ export async function revokeKey(kid: string): Promise<void> {
 }
 
 async function withKeys(work: (keys: SigningKeyStore) => Promise<void>): Promise<void> {
-  await withDatabase(async (database, config) => {
+  const vault = new KeyVault(encryptionKey(configuration()));
+  await withDatabase(async (database) => {
     try {
-      await work(new SigningKeyStore(database, new KeyVault(encryptionKey(config))));
+      await work(new SigningKeyStore(database, vault));
     } catch (error) {
       throw error instanceof SigningKeyError ? new BadInputError(error.message, { cause: error }) : error;
     }
   });
 }
 
-async function withDatabase(work: (database: Database, config: Config) => Promise<void>): Promise<void> {
-  const config = configuration();
+async function withDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const logger = createLogger({ level: 'silent', format: 'json' });
-  const database = await openDatabase({ url: databaseUrl(config), entities: [], applicationName: 'liftgraph-keys', poolMax: 2, logger });
+  const database = await openDatabase({ url: databaseUrl(configuration()), entities: [], applicationName: 'liftgraph-keys', poolMax: 2, logger });
   try {
-    await work(database, config);
+    await work(database);
   } finally {
     await database.close();
   }

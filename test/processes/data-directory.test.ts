@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DataDirectoryError, holdDataDirectory } from '../../processes/data-directory.ts';
+import { DataDirectoryError, holdDataDirectory, knownSecret } from '../../processes/data-directory.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'liftgraph-data-'))));
@@ -49,7 +49,9 @@ describe('the data directory', () => {
 
   test('a secret is made once, for its owner alone, and differs by name', () => {
     const first = holdDataDirectory(folder);
+    expect(knownSecret(folder, 'internal')).toBeUndefined();
     const secret = first.secret('internal');
+    expect(knownSecret(folder, 'internal')).toBe(secret);
     expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
     expect(first.secret('other')).not.toBe(secret);
     first.release();

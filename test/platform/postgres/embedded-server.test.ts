@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, type QueryResultRow } from 'pg';
 import { pino } from 'pino';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../platform/postgres/embedded-server.ts';
+import { runningEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../../platform/postgres/embedded-server.ts';
 
 const logger = pino({ level: 'silent' });
 const holder = fileURLToPath(new URL('postgres-holder.mjs', import.meta.url));
@@ -95,6 +95,14 @@ test('settings that keep what was acknowledged, and a way in for whoever has the
   await expect(query(withoutPassword.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
   expect(statSync(join(folder, 'postgres.json')).mode & 0o777).toBe(0o600);
   await server.stop();
+});
+
+test('whoever has the directory finds the server while it runs, and only then', async () => {
+  expect(runningEmbeddedPostgres(folder)).toBeUndefined();
+  const server = await start(folder);
+  expect(runningEmbeddedPostgres(folder)).toEqual({ ownerUrl: server.ownerUrl, applicationUrl: server.applicationUrl });
+  await server.stop();
+  expect(runningEmbeddedPostgres(folder)).toBeUndefined();
 });
 
 test('data outlives a stop, and nothing keeps running', async () => {
