@@ -7,7 +7,16 @@ import canonicalize from 'canonicalize';
  * @throws RangeError for a value that JSON cannot express, such as NaN.
  */
 export function canonicalDigest(value: unknown): string {
-  const text = canonicalize(value);
-  if (text === undefined) throw new RangeError('the value has no JSON form');
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(canonicalText(value)).digest('hex')}`;
+}
+
+function canonicalText(value: unknown): string {
+  let cause: unknown;
+  try {
+    const text = canonicalize(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    cause = error;
+  }
+  throw new RangeError('the value has no JSON form', { cause });
 }

@@ -82,9 +82,19 @@ export async function checkSignedResult(jws: string, result: Json | undefined, a
   const payload = objectIn(verified.payload);
   const parsed = claimsSchema.safeParse(payload);
   const claims = parsed.success && verified.type === TYPE ? parsed.data : null;
-  const digestMatch = result === undefined || claims === null ? null : resultDigest(result) === claims.digest;
+  const digestMatch = result === undefined || claims === null ? null : hasDigest(result, claims.digest);
   const reason = key.status === 'revoked' ? 'revoked_key' : await reasonAgainst(claims, digestMatch, anchors);
   return { valid: reason === null, reason, signatureValid: true, digestMatch, algorithm: alg, keyId: kid, payload, claims, environment: environmentOf(kid) };
+}
+
+/** A result with a number beyond the doubles, which JSON can write and nothing of ours can have said, has no digest. */
+function hasDigest(result: Json, digest: string): boolean {
+  try {
+    return resultDigest(result) === digest;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean | null, { isIssuer, currentRevision }: TrustAnchors): Promise<SignatureReason | null> {

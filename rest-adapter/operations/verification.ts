@@ -7,9 +7,14 @@ import { exampleVerification, resultVerification } from '../representations/resu
 const request = z
   .object({
     jws: z.string().min(1).max(8192).optional().meta({ description: 'The signature; that of result when left out' }),
-    result: z.record(z.string(), z.unknown()).optional().meta({ description: 'A result as it was received; sections that include= adds may be left out' }),
+    // Passed on as it is: a copy could lose a member that the sender sees.
+    result: z.unknown().refine(isObject, 'must be a result: a JSON object').optional().meta({ description: 'A result as it was received; sections that include= adds may be left out', openapi: { type: 'object', additionalProperties: true } }),
   })
   .refine(({ jws, result }) => jws !== undefined || result !== undefined, { path: ['jws'], message: 'give a signature in jws, a signed result in result, or both', params: { code: 'required' } });
+
+function isObject(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
+}
 
 export const verificationOperations = [
   operation({

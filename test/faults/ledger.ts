@@ -61,6 +61,8 @@ async function brokenPromisesOf(source: AcknowledgedSource, caller: Caller): Pro
       const range = JSON.stringify(body['date_range']);
       if (!calm.has(range)) calm.set(range, await undisturbedDigest(caller, source.id, body['date_range']!));
       if (digestOf(body) !== calm.get(range)) broken.push(`${id} has other figures than an undisturbed run`);
+      const check = (await caller.post('/verify', { result: body })).body;
+      if (check['valid'] as unknown !== true) broken.push(`${id} is not vouched for: ${String(check['reason'] ?? check['error']?.['message'])}`);
     } else if (body['status'] as unknown !== 'failed' || body['failure'] === null) broken.push(`${id} is left ${String(body['status'])}`);
   }
   return broken;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
+import type { Json } from '../../../schema/rest-shape.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { uuidFromPublicId } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
@@ -10,7 +11,9 @@ import { PublicKeyStore } from '../../../platform/trust/signing-key-store.ts';
 const LONGEST_JWS = 8_192;
 
 const jws = z.string().min(1).max(LONGEST_JWS);
-const request = z.object({ jws: jws.nullish(), result: z.record(z.string(), z.unknown()).nullish() });
+/** Passed on as it is: a copy could lose a member, such as `__proto__`, that the sender sees. */
+const result = z.custom<Json>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be a result: a JSON object');
+const request = z.object({ jws: jws.nullish(), result: result.nullish() });
 
 /**
  * Checks a signed result against the keys, the addresses and the revisions of this installation. Anyone may ask, and
@@ -27,7 +30,7 @@ export async function verifyResult(database: Database, input: unknown): Promise<
   });
 }
 
-function signatureOf(result: Readonly<Record<string, unknown>> | undefined): string {
+function signatureOf(result: Json | undefined): string {
   if (result === undefined) throw missing('/jws', 'jws: give a signature in jws, a signed result in result, or both.');
   const signature = jws.safeParse(result['signature']);
   if (signature.success) return signature.data;

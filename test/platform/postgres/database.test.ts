@@ -221,6 +221,17 @@ test('connections lost at every step are all replaced: none leaks from the pool'
   await proxy.close();
 });
 
+test('closes its connections also when nobody used it', async () => {
+  const name = `unused-${randomUUID()}`;
+  const unused = await openDatabase({ url: testDatabase.applicationUrl, entities: [Order], applicationName: name, poolMax: 4, logger });
+  const connections = async () => (await database.asNobody((em) => em.execute<unknown[]>('select from pg_stat_activity where application_name = ?', [name]))).length;
+  expect(await connections()).toBe(1);
+  await unused.close();
+  const deadlineMs = performance.now() + 5_000;
+  while ((await connections()) > 0 && performance.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await connections()).toBe(0);
+});
+
 describe('unsafe databases are refused', () => {
   test('a role that owns the tables', async () => {
     await expect(open(testDatabase.ownerUrl)).rejects.toThrow(/liftgraph_owner owns tables of tenants/);

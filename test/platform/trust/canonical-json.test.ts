@@ -17,7 +17,8 @@ describe('canonical JSON', () => {
   });
 
   test('what JSON cannot say is refused', () => {
-    expect(() => canonicalDigest({ x: Number.NaN })).toThrow();
+    expect(() => canonicalDigest({ x: Number.NaN })).toThrow(RangeError);
+    expect(() => canonicalDigest(['\ud800'])).toThrow(RangeError);
     expect(() => canonicalDigest(undefined)).toThrow(RangeError);
   });
 });

@@ -63,6 +63,8 @@ describe('a signed result', () => {
       expect(await check(await signClaims({ ...claims, digest: resultDigest(rest) }, key), exampleAttribution)).toMatchObject({ reason: 'digest_mismatch' });
     }
     expect(await check(jws, { ...exampleAttribution, note: 'audited' })).toMatchObject({ reason: 'digest_mismatch' });
+    const text = JSON.stringify(exampleAttribution);
+    for (const odd of [text.replace('{', '{"__proto__":{},'), text.replace('"revision":1', '"revision":1e400')]) expect(await check(jws, JSON.parse(odd) as Json)).toMatchObject({ reason: 'digest_mismatch', digestMatch: false });
   });
 
   test('no changed character of the signature goes unseen', async () => {
