@@ -1,0 +1,165 @@
+import { seededRandom } from '../../compute/numerics/random.ts';
+import type { Random } from '../../compute/numerics/random.ts';
+import { PAID_ARCHETYPES, UNPAID_ARCHETYPES } from './channel-archetypes.ts';
+import type { Archetype, Range } from './channel-archetypes.ts';
+import { referenceStyle } from './reference-style.ts';
+import { between, logBetween } from './variates.ts';
+import { withoutEffects } from './world-spec.ts';
+import type { ChannelSpec, WorldSpec } from './world-spec.ts';
+
+export const FAMILIES = ['plain', 'strong_selection', 'halo', 'order_effects', 'long_stock', 'short_stock', 'placebo_ideal', 'reference_style', 'nothing_works'] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/** Ranges that differ between the worlds of the report and those for tuning. */
+export interface Taste {
+  readonly users: Range;
+  readonly days: Range;
+  readonly propensitySpread: Range;
+  readonly episodesPerUser: Range;
+  readonly episodeDecayDays: Range;
+  readonly organicOrdersPerUser: Range;
+  /** of all orders, those that advertising sets off */
+  readonly incrementalShare: Range;
+  readonly satiation: Range;
+  readonly closingClickShare: Range;
+  /** factor on the archetypes' touches per user */
+  readonly touches: Range;
+  /** part of the paid channels of an average world that have no effect */
+  readonly nullShare: number;
+}
+
+const ARCHETYPE_DAYS = 90;
+const ALWAYS_THERE = 5;
+
+/** The spec of world `index` of a family: drawn from the taste's ranges by a seed of its own, never from results. */
+export function worldOf(family: Family, index: number, seed: number, taste: Taste): WorldSpec {
+  const random = seededRandom(seed);
+  const name = `${family}_${index}`;
+  if (family === 'reference_style') return referenceStyle(name, seed, random);
+  if (family === 'nothing_works') {
+    // In turn: under moderate selection, under strong selection, in the style of the reference.
+    const selection = (['plain', 'strong_selection', 'reference_style'] as const)[(index - 1) % 3]!;
+    return { ...withoutEffects(worldOf(selection, index, seed, taste)), name, family };
+  }
+  const world = SHAPE[family](plain(random, taste), random);
+  return { ...world, name, family, seed };
+}
+
+function plain(random: Random, taste: Taste): WorldSpec {
+  const from = ([low, high]: Range): number => between(random, low, high);
+  const days = Math.round(from(taste.days));
+  const scale = (days / ARCHETYPE_DAYS) * from(taste.touches);
+  const names = Object.keys(PAID_ARCHETYPES);
+  const others = names.slice(ALWAYS_THERE).toSorted(() => random() - 0.5);
+  const chosen = [...names.slice(0, ALWAYS_THERE), ...others.slice(0, 1 + Math.floor(random() * 5))].toSorted();
+  const paid = chosen.map((channel) => channelOf(channel, PAID_ARCHETYPES[channel]!, true, scale, random));
+  const unpaid = Object.entries(UNPAID_ARCHETYPES).map(([channel, archetype]) => channelOf(channel, archetype, false, scale, random));
+  const organicOrdersPerUser = from(taste.organicOrdersPerUser);
+  const incremental = from(taste.incrementalShare);
+  return {
+    name: '', family: '', seed: 0,
+    users: Math.round(logBetween(random, ...taste.users) / 1000) * 1000,
+    days,
+    channels: scaled(silenced(paid, taste.nullShare, random), unpaid, (organicOrdersPerUser * incremental) / (1 - incremental)),
+    propensitySpread: from(taste.propensitySpread),
+    episodes: {
+      perUser: (from(taste.episodesPerUser) * days) / ARCHETYPE_DAYS,
+      riseDays: from([0.5, 3]),
+      decayDays: from(taste.episodeDecayDays),
+      strengthSpread: from([0.3, 0.9]),
+      propensityExponent: from([0, 1]),
+    },
+    organicOrdersPerUser,
+    organicInterestShare: from([0.6, 0.95]),
+    effectOnInterest: from([0, 0.8]),
+    effectOnPropensity: random() < 0.5 ? 1 : 0,
+    satiation: { depth: from(taste.satiation), days: from([5, 20]) },
+    knownShare: from([0.25, 0.6]),
+    persuadedVisits: from([0, 0.4]),
+    closingClickShare: from(taste.closingClickShare),
+    orderValue: { median: logBetween(random, 25, 150), spread: from([0.3, 0.8]) },
+    weekly: from([0, 0.3]),
+    growth: from([-0.2, 0.4]),
+  };
+}
+
+function channelOf(name: string, archetype: Archetype, paid: boolean, scale: number, random: Random): ChannelSpec {
+  const from = ([low, high]: Range): number => between(random, low, high);
+  return {
+    name, paid,
+    touchesPerUser: from(archetype.touches) * scale,
+    interestShare: from(archetype.interestShare),
+    lagDays: from(archetype.lagDays),
+    targeting: from(archetype.targeting),
+    reach: from(archetype.reach),
+    customersOnly: archetype.customersOnly,
+    perVisit: from(archetype.perVisit),
+    onAir: paid && random() < 0.3 ? between(random, 0.35, 0.8) : 1,
+    effect: from(archetype.potency),
+    halfLifeDays: from(archetype.halfLifeDays),
+    saturation: random() < 0.3 ? Infinity : logBetween(random, 1, 8),
+    boost: null,
+    halo: 0,
+    closing: from(archetype.closing),
+  };
+}
+
+/** Takes the effect from some channels, and leaves at least three at work. */
+function silenced(channels: readonly ChannelSpec[], share: number, random: Random): ChannelSpec[] {
+  const most = channels.length - 3;
+  let silent = 0;
+  return channels.map((channel) => (random() < share && silent++ < most ? { ...channel, effect: 0 } : channel));
+}
+
+/** Scales potencies so that fresh touches together set off `ordersPerUser` incremental orders. */
+function scaled(paid: readonly ChannelSpec[], unpaid: readonly ChannelSpec[], ordersPerUser: number): ChannelSpec[] {
+  const visits = unpaid.reduce((sum, { touchesPerUser }) => sum + touchesPerUser, 0);
+  const potency = paid.reduce((sum, channel) => sum + channel.effect * (channel.touchesPerUser + channel.perVisit * visits), 0);
+  return [...paid.map((channel) => ({ ...channel, effect: (channel.effect * ordersPerUser) / potency })), ...unpaid];
+}
+
+type Shape = (world: WorldSpec, random: Random) => WorldSpec;
+const reshaped = (world: WorldSpec, change: (channel: ChannelSpec) => Partial<ChannelSpec>): WorldSpec => ({ ...world, channels: world.channels.map((channel) => ({ ...channel, ...change(channel) })) });
+const isWorking = ({ paid, effect }: ChannelSpec): boolean => paid && effect > 0;
+
+/** What makes each family differ from a plain world. */
+const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'>, Shape>> = {
+  plain: (world) => world,
+  // Few people are in the market, they account for nearly all demand, and advertising finds them.
+  strong_selection: (world, random) => {
+    const followed = reshaped(world, (channel) => ({
+      interestShare: Math.min(0.97, channel.interestShare * between(random, 1.2, 1.6) + (channel.paid ? between(random, 0.05, 0.25) : 0)),
+      targeting: channel.paid ? channel.targeting + between(random, 0.3, 0.9) : channel.targeting,
+    }));
+    return {
+      ...followed,
+      organicInterestShare: between(random, 0.85, 0.98),
+      episodes: { ...world.episodes, perUser: world.episodes.perUser * between(random, 0.35, 0.6), strengthSpread: between(random, 0.7, 1.1), propensityExponent: 1 },
+    };
+  },
+  // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
+  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.02, 0.12) } : {})),
+  // Retargeting works mainly on those who saw an awareness channel before, and so does a second channel; or channels strengthen each other.
+  order_effects: (world, random) => {
+    // Of those at work the widest reach first, search and retargeting last.
+    const [first, second] = world.channels.filter((channel) => isWorking(channel) && channel.name !== 'retargeting').toSorted((a, b) => b.touchesPerUser * (1 - b.interestShare) - a.touchesPerUser * (1 - a.interestShare));
+    const synergy = random() < 0.4;
+    return reshaped(world, (channel) => {
+      if (!isWorking(channel) || channel === first) return {};
+      if (channel.name === 'retargeting') return { boost: { by: first!.name, without: synergy ? 1 : between(random, 0, 0.2), with: between(random, 2, 4) } };
+      return channel !== second && random() < 0.4 ? { boost: { by: (second ?? first)!.name, without: synergy ? 1 : between(random, 0.2, 0.6), with: between(random, 1.5, 3) } } : {};
+    });
+  },
+  long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 8, 21) } : {})),
+  short_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 0.2, 1.2) } : {})),
+  // One latent interest drives everything, nothing tires or lasts: PRAV's assumptions hold to the letter.
+  placebo_ideal: (world) => ({
+    ...reshaped(world, () => ({ lagDays: 0, targeting: 0, customersOnly: false, saturation: Infinity, reach: 1, onAir: 1 })),
+    propensitySpread: 0,
+    effectOnInterest: 0,
+    persuadedVisits: 0,
+    satiation: { depth: 0, days: 1 },
+    weekly: 0,
+    growth: 0,
+  }),
+};
