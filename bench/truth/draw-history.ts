@@ -92,18 +92,20 @@ export class HistoryDraw {
     for (let i = 0; i < spread; i++) this.touch(this.dayOnAir(c, onAir), c, kind);
     for (const episode of this.episodes) {
       const count = poisson(random, (touchesPerUser * interestShare * episode.strength) / spec.episodes.perUser);
-      for (let i = 0; i < count; i++) this.touch(this.interestDay(episode) + (lagDays > 0 ? exponential(random, lagDays) : 0), c, Kind.interest);
+      for (let i = 0; i < count; i++) this.touch(this.interestDay(episode) + this.lag(lagDays), c, Kind.interest);
     }
   }
 
   private drawOrganicOrders(propensity: number): void {
     const { spec, random } = this;
-    const { organicOrdersPerUser, organicInterestShare } = spec;
+    const { organicOrdersPerUser, organicInterestShare, orderLagDays, orderSteepness, episodes } = spec;
+    // E[strength^p], as for the propensity.
+    const meanPower = Math.exp(((orderSteepness ** 2 - orderSteepness) * episodes.strengthSpread ** 2) / 2);
     const lasting = poisson(random, organicOrdersPerUser * (1 - organicInterestShare) * propensity);
     for (let i = 0; i < lasting; i++) this.orderAt(this.seasonalDay(0), Kind.organicOrder, NO_PARENT);
     for (const episode of this.episodes) {
-      const count = poisson(random, (organicOrdersPerUser * organicInterestShare * episode.strength) / spec.episodes.perUser);
-      for (let i = 0; i < count; i++) this.orderAt(this.interestDay(episode), Kind.organicOrder, NO_PARENT);
+      const count = poisson(random, (organicOrdersPerUser * organicInterestShare * episode.strength ** orderSteepness) / (meanPower * episodes.perUser));
+      for (let i = 0; i < count; i++) this.orderAt(this.interestDay(episode) + this.lag(orderLagDays), Kind.organicOrder, NO_PARENT);
     }
   }
 
@@ -184,6 +186,10 @@ export class HistoryDraw {
 
   private interestDay({ startDays }: Episode): number {
     return startDays + exponential(this.random, this.spec.episodes.decayDays) + exponential(this.random, this.fastDays);
+  }
+
+  private lag(meanDays: number): number {
+    return meanDays > 0 ? exponential(this.random, meanDays) : 0;
   }
 
   private interestAt(day: number): number {

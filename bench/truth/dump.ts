@@ -11,7 +11,7 @@ import { reportWorlds, tuningWorlds } from './worlds.ts';
 
 const [name, folder] = process.argv.slice(2);
 const worlds = [...tuningWorlds(), ...reportWorlds()];
-const spec = worlds.find((world) => world.name === name);
+const spec = worlds.find((world) => world.name === name)?.spec();
 if (spec === undefined || folder === undefined) {
   console.error(`Usage: npm run bench truth/dump WORLD FOLDER\nWorlds: ${worlds.map((world) => world.name).join(', ')}`);
   process.exitCode = 2;

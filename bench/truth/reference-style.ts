@@ -1,4 +1,5 @@
 import type { Random } from '../../compute/numerics/random.ts';
+import { withIncrementalShare } from './incremental-share.ts';
 import { between, logBetween } from './variates.ts';
 import type { ChannelSpec, WorldSpec } from './world-spec.ts';
 
@@ -15,19 +16,19 @@ const CHANNELS: readonly (readonly [name: string, touches: number, interestShare
   ['social', 1.26, 0.025, 0, [0.3, 1.5], 0],
   ['video', 1.05, 0.03, 0, [0.4, 2], 0],
 ];
+const LAG_DAYS: Readonly<Record<string, number>> = { affiliate: 3, brand_search: 2, direct: 1, paid_search: 0.5 };
 const DAYS = 90;
 
 /** Many users with few touches each and rare orders, in the proportions of the reference sample. */
-export function referenceStyle(name: string, seed: number, random: Random): WorldSpec {
+export function referenceStyle(seed: number, random: Random, incremental: number): WorldSpec {
   const organicOrdersPerUser = between(random, 0.03, 0.042);
-  const incremental = between(random, 0.4, 0.7);
   const drafts = CHANNELS.map(([channel, touches, interestShare, perVisit, potency, closing]): ChannelSpec => {
     const paid = channel !== 'direct' && channel !== 'organic';
     return {
       name: channel, paid,
       touchesPerUser: touches * logBetween(random, 0.8, 1.25),
       interestShare: Math.min(0.95, interestShare * logBetween(random, 0.8, 1.25)),
-      lagDays: channel === 'affiliate' ? 3 : 0,
+      lagDays: LAG_DAYS[channel] ?? 0,
       targeting: between(random, 0, 0.5),
       reach: between(random, 0.7, 1),
       customersOnly: channel === 'email',
@@ -42,18 +43,19 @@ export function referenceStyle(name: string, seed: number, random: Random): Worl
     };
   });
   const potency = drafts.reduce((sum, channel) => sum + channel.effect * channel.touchesPerUser, 0);
-  const ordersPerUser = (organicOrdersPerUser * incremental) / (1 - incremental);
-  return {
-    name, family: 'reference_style', seed,
+  const world: WorldSpec = {
+    name: '', family: 'reference_style', seed,
     users: 150_000,
     days: DAYS,
-    channels: drafts.map((channel) => ({ ...channel, effect: (channel.effect * ordersPerUser) / potency })),
+    channels: drafts.map((channel) => ({ ...channel, effect: (channel.effect * organicOrdersPerUser) / potency })),
     propensitySpread: between(random, 0.4, 0.8),
     episodes: { perUser: between(random, 0.18, 0.32), riseDays: between(random, 1, 3), decayDays: between(random, 4, 8), strengthSpread: between(random, 0.6, 1), propensityExponent: 1 },
     organicOrdersPerUser,
     organicInterestShare: between(random, 0.9, 0.98),
-    effectOnInterest: between(random, 0.2, 0.7),
-    effectOnPropensity: 1,
+    effectOnInterest: between(random, 0, 0.4),
+    effectOnPropensity: between(random, 0, 0.6),
+    orderLagDays: between(random, 1, 3),
+    orderSteepness: between(random, 1, 1.5),
     satiation: { depth: between(random, 0.3, 0.9), days: between(random, 7, 20) },
     knownShare: between(random, 0.25, 0.4),
     persuadedVisits: between(random, 0, 0.2),
@@ -62,4 +64,5 @@ export function referenceStyle(name: string, seed: number, random: Random): Worl
     weekly: 0,
     growth: 0,
   };
+  return withIncrementalShare(world, incremental);
 }

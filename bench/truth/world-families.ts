@@ -2,6 +2,7 @@ import { seededRandom } from '../../compute/numerics/random.ts';
 import type { Random } from '../../compute/numerics/random.ts';
 import { PAID_ARCHETYPES, UNPAID_ARCHETYPES } from './channel-archetypes.ts';
 import type { Archetype, Range } from './channel-archetypes.ts';
+import { withIncrementalShare } from './incremental-share.ts';
 import { referenceStyle } from './reference-style.ts';
 import { between, logBetween } from './variates.ts';
 import { withoutEffects } from './world-spec.ts';
@@ -20,6 +21,7 @@ export interface Taste {
   readonly organicOrdersPerUser: Range;
   /** of all orders, those that advertising sets off */
   readonly incrementalShare: Range;
+  readonly effectOnInterest: Range;
   readonly satiation: Range;
   readonly closingClickShare: Range;
   /** factor on the archetypes' touches per user */
@@ -31,18 +33,18 @@ export interface Taste {
 const ARCHETYPE_DAYS = 90;
 const ALWAYS_THERE = 5;
 
-/** The spec of world `index` of a family: drawn from the taste's ranges by a seed of its own, never from results. */
+/** The spec of the world `index` of a family, without a name: drawn from the taste's ranges by a seed of its own, never from results. */
 export function worldOf(family: Family, index: number, seed: number, taste: Taste): WorldSpec {
   const random = seededRandom(seed);
-  const name = `${family}_${index}`;
-  if (family === 'reference_style') return referenceStyle(name, seed, random);
+  if (family === 'reference_style') return referenceStyle(seed, random, between(random, ...taste.incrementalShare));
   if (family === 'nothing_works') {
     // In turn: under moderate selection, under strong selection, in the style of the reference.
     const selection = (['plain', 'strong_selection', 'reference_style'] as const)[(index - 1) % 3]!;
-    return { ...withoutEffects(worldOf(selection, index, seed, taste)), name, family };
+    return { ...withoutEffects(worldOf(selection, index, seed, taste)), family };
   }
+  const incremental = between(random, ...taste.incrementalShare);
   const world = SHAPE[family](plain(random, taste), random);
-  return { ...world, name, family, seed };
+  return withIncrementalShare({ ...world, family, seed }, incremental);
 }
 
 function plain(random: Random, taste: Taste): WorldSpec {
@@ -55,12 +57,11 @@ function plain(random: Random, taste: Taste): WorldSpec {
   const paid = chosen.map((channel) => channelOf(channel, PAID_ARCHETYPES[channel]!, true, scale, random));
   const unpaid = Object.entries(UNPAID_ARCHETYPES).map(([channel, archetype]) => channelOf(channel, archetype, false, scale, random));
   const organicOrdersPerUser = from(taste.organicOrdersPerUser);
-  const incremental = from(taste.incrementalShare);
   return {
     name: '', family: '', seed: 0,
     users: Math.round(logBetween(random, ...taste.users) / 1000) * 1000,
     days,
-    channels: scaled(silenced(paid, taste.nullShare, random), unpaid, (organicOrdersPerUser * incremental) / (1 - incremental)),
+    channels: [...perTouch(silenced(paid, taste.nullShare, random), unpaid, organicOrdersPerUser), ...unpaid],
     propensitySpread: from(taste.propensitySpread),
     episodes: {
       perUser: (from(taste.episodesPerUser) * days) / ARCHETYPE_DAYS,
@@ -71,8 +72,10 @@ function plain(random: Random, taste: Taste): WorldSpec {
     },
     organicOrdersPerUser,
     organicInterestShare: from([0.6, 0.95]),
-    effectOnInterest: from([0, 0.8]),
-    effectOnPropensity: random() < 0.5 ? 1 : 0,
+    effectOnInterest: from(taste.effectOnInterest),
+    effectOnPropensity: from([0, 0.8]),
+    orderLagDays: from([0, 4]),
+    orderSteepness: from([1, 2]),
     satiation: { depth: from(taste.satiation), days: from([5, 20]) },
     knownShare: from([0.25, 0.6]),
     persuadedVisits: from([0, 0.4]),
@@ -111,11 +114,11 @@ function silenced(channels: readonly ChannelSpec[], share: number, random: Rando
   return channels.map((channel) => (random() < share && silent++ < most ? { ...channel, effect: 0 } : channel));
 }
 
-/** Scales potencies so that fresh touches together set off `ordersPerUser` incremental orders. */
-function scaled(paid: readonly ChannelSpec[], unpaid: readonly ChannelSpec[], ordersPerUser: number): ChannelSpec[] {
+/** Turns relative potencies into effects, at first such that fresh touches together set off `ordersPerUser` orders. */
+function perTouch(paid: readonly ChannelSpec[], unpaid: readonly ChannelSpec[], ordersPerUser: number): ChannelSpec[] {
   const visits = unpaid.reduce((sum, { touchesPerUser }) => sum + touchesPerUser, 0);
   const potency = paid.reduce((sum, channel) => sum + channel.effect * (channel.touchesPerUser + channel.perVisit * visits), 0);
-  return [...paid.map((channel) => ({ ...channel, effect: (channel.effect * ordersPerUser) / potency })), ...unpaid];
+  return paid.map((channel) => ({ ...channel, effect: (channel.effect * ordersPerUser) / potency }));
 }
 
 type Shape = (world: WorldSpec, random: Random) => WorldSpec;
@@ -158,6 +161,8 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
     propensitySpread: 0,
     effectOnInterest: 0,
     persuadedVisits: 0,
+    orderLagDays: 0,
+    orderSteepness: 1,
     satiation: { depth: 0, days: 1 },
     weekly: 0,
     growth: 0,

@@ -59,8 +59,12 @@ export interface WorldSpec {
   readonly organicInterestShare: number;
   /** 0: a touch works on everybody alike; towards 1: mostly on people in the market */
   readonly effectOnInterest: number;
-  /** 1: a touch's effect ∝ the user's propensity; 0: regardless of it */
+  /** a touch's effect ∝ propensity^exponent of its user */
   readonly effectOnPropensity: number;
+  /** mean delay of the orders behind the interest: people look around before they buy */
+  readonly orderLagDays: number;
+  /** orders out of a spell ∝ strength^steepness: 1 = like touches and visits, above: the keenest account for most */
+  readonly orderSteepness: number;
   /** after an order the wish to order (and to look around) falls by `depth` and recovers within `days` */
   readonly satiation: { readonly depth: number; readonly days: number };
   /** part of the users who are customers when the window begins */

@@ -11,7 +11,7 @@ const REPORT_COUNTS: Readonly<Record<Family, number>> = {
 };
 const REPORT_TASTE: Taste = {
   users: [40_000, 150_000], days: [60, 120], propensitySpread: [0.3, 0.9], episodesPerUser: [0.2, 0.7], episodeDecayDays: [4, 12],
-  organicOrdersPerUser: [0.03, 0.1], incrementalShare: [0.3, 0.65], satiation: [0, 0.9], closingClickShare: [0.3, 0.9], touches: [0.6, 1.2], nullShare: 0.2,
+  organicOrdersPerUser: [0.03, 0.1], incrementalShare: [0.3, 0.65], effectOnInterest: [0, 0.5], satiation: [0, 0.9], closingClickShare: [0.7, 0.95], touches: [0.6, 1.2], nullShare: 0.2,
 };
 
 const TUNING_COUNTS: Readonly<Record<Family, number>> = {
@@ -19,15 +19,25 @@ const TUNING_COUNTS: Readonly<Record<Family, number>> = {
 };
 const TUNING_TASTE: Taste = {
   users: [50_000, 120_000], days: [60, 110], propensitySpread: [0.2, 1.1], episodesPerUser: [0.15, 0.9], episodeDecayDays: [3, 14],
-  organicOrdersPerUser: [0.025, 0.12], incrementalShare: [0.2, 0.7], satiation: [0.2, 1], closingClickShare: [0.1, 0.8], touches: [0.5, 1.4], nullShare: 0.25,
+  organicOrdersPerUser: [0.025, 0.12], incrementalShare: [0.2, 0.7], effectOnInterest: [0, 0.7], satiation: [0.2, 1], closingClickShare: [0.6, 0.95], touches: [0.5, 1.4], nullShare: 0.25,
 };
 
-function worldsOf(counts: Readonly<Record<Family, number>>, taste: Taste, seed: number): WorldSpec[] {
-  return (Object.entries(counts) as [Family, number][]).flatMap(([family, count], f) => Array.from({ length: count }, (_, i) => worldOf(family, i + 1, seed + 1_000 * f + i, taste)));
+/** A world by name; its spec is drawn when asked for, which takes a pilot simulation. */
+export interface NamedWorld {
+  readonly name: string;
+  readonly spec: () => WorldSpec;
+}
+
+function worldsOf(counts: Readonly<Record<Family, number>>, prefix: string, taste: Taste, seed: number): NamedWorld[] {
+  const named = (family: Family, index: number, own: number): NamedWorld => {
+    const name = `${prefix}${family}_${index}`;
+    return { name, spec: () => ({ ...worldOf(family, index, own, taste), name }) };
+  };
+  return (Object.entries(counts) as [Family, number][]).flatMap(([family, count], f) => Array.from({ length: count }, (_, i) => named(family, i + 1, seed + 1_000 * f + i)));
 }
 
 /** What the report measures every model on. Never used for tuning. */
-export const reportWorlds = (): WorldSpec[] => worldsOf(REPORT_COUNTS, REPORT_TASTE, REPORT_SEED);
+export const reportWorlds = (): NamedWorld[] => worldsOf(REPORT_COUNTS, '', REPORT_TASTE, REPORT_SEED);
 
 /** Other seeds and other ranges: for whoever improves an estimator. */
-export const tuningWorlds = (): WorldSpec[] => worldsOf(TUNING_COUNTS, TUNING_TASTE, TUNING_SEED).map((spec) => ({ ...spec, name: `tuning_${spec.name}` }));
+export const tuningWorlds = (): NamedWorld[] => worldsOf(TUNING_COUNTS, 'tuning_', TUNING_TASTE, TUNING_SEED);

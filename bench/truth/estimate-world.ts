@@ -1,0 +1,92 @@
+import type { ComputePool } from '../../compute/pool.ts';
+import { DAY_S, DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
+import { runTask } from '../../compute/tasks.ts';
+import type { TaskInput, TaskName, TaskOutcome } from '../../compute/tasks.ts';
+import { analyze } from '../../subgraphs/attribution/attributions/analyze.ts';
+import type { AnalysisFigures } from '../../subgraphs/attribution/attributions/figures.ts';
+import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sources/data-source.ts';
+import { journeysOf } from './journeys.ts';
+import { WORLD_START_S } from './simulate-world.ts';
+import type { World } from './simulate-world.ts';
+import { paidChannels } from './world-spec.ts';
+
+export const METHODS = ['last_click', 'first_click', 'linear', 'markov_1', 'markov_2', 'shapley', 'dominance', 'rwa', 'prav', 'causal'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** What a method says of a world. Arrays have one entry per paid channel, revenue in major units. */
+export interface Estimate {
+  readonly credit: readonly number[];
+  /** published 0.95 interval, where the method has one */
+  readonly low?: readonly number[];
+  readonly high?: readonly number[];
+}
+
+export type Estimates = Readonly<Record<Method, Estimate>> & { readonly deltaR: number; readonly warnings: readonly string[] };
+
+type Good<Name extends TaskName> = Extract<TaskOutcome<Name>, { readonly ok: true }>;
+
+/** Runs the tasks on this thread, in the order they come, and keeps what they answered. */
+function keepingPool(): ComputePool & { readonly answers: Map<TaskName, unknown> } {
+  const answers = new Map<TaskName, unknown>();
+  return {
+    answers,
+    run: <Name extends TaskName>(name: Name, input: TaskInput<Name>): Promise<TaskOutcome<Name>> => {
+      const outcome = runTask(name, input, () => undefined);
+      answers.set(name, outcome);
+      return Promise.resolve(outcome);
+    },
+    warm: () => Promise.resolve(),
+    stats: () => ({ threads: 1, queued: 0, completed: answers.size, utilization: 1 }),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Every method on one world, through the analysis that the product runs: same journeys, same tasks, same rounding. */
+export async function estimateWorld({ spec, events }: World): Promise<Estimates> {
+  const { paths, totals } = journeysOf(events, DEFAULT_RUN_PARAMETERS.lookbackS);
+  const rangeEndS = WORLD_START_S + spec.days * DAY_S;
+  const observedUntilS = events.timeS.reduce((latest, t) => Math.max(latest, t), 0);
+  const pool = keepingPool();
+  const figures = await analyze(
+    { paths, events, totals, spend: new Map(), observedUntilS },
+    { ...DEFAULT_RUN_PARAMETERS, model: 'causal', rangeStartS: WORLD_START_S, rangeEndS, baselineChannels: DEFAULT_BASELINE_CHANNELS, currency: 'USD', seed: spec.name },
+    { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => 0, startedMs: 0 },
+  );
+  const answer = <Name extends TaskName>(name: Name): Good<Name> => {
+    const outcome = pool.answers.get(name) as TaskOutcome<Name>;
+    if (!outcome.ok) throw new Error(`${spec.name}: ${name} gave no answer: ${outcome.message}`);
+    return outcome as Good<Name>;
+  };
+  const second = runTask('markov', { paths, order: 2 }, () => undefined);
+  if (!second.ok) throw new Error(`${spec.name}: ${second.message}`);
+  const paid = paidChannels(spec).map((c) => spec.channels[c]!.name);
+  const credited = ({ channels, value }: { readonly channels: readonly string[]; readonly value: Float64Array }): Estimate => ({ credit: paid.map((name) => value[channels.indexOf(name)] ?? 0) });
+  const prav = answer('prav');
+  const ends = (column: Float64Array): number[] => paid.map((name) => column[prav.channels.indexOf(name)] ?? 0);
+  return {
+    last_click: ruled(figures, 'last_click', paid),
+    first_click: ruled(figures, 'first_click', paid),
+    linear: ruled(figures, 'linear', paid),
+    markov_1: credited(answer('markov')),
+    markov_2: credited(second),
+    shapley: credited(answer('shapley')),
+    dominance: credited(answer('dominance')),
+    rwa: credited(answer('rwa')),
+    prav: { ...credited(prav), low: ends(prav.intervalLow), high: ends(prav.intervalHigh) },
+    causal: published(figures, paid),
+    deltaR: figures.deltaRCents / 100,
+    warnings: figures.diagnostics.warnings,
+  };
+}
+
+const ruled = ({ comparison }: AnalysisFigures, rule: 'last_click' | 'first_click' | 'linear', paid: readonly string[]): Estimate => ({ credit: paid.map((name) => comparison[rule][name] ?? 0) });
+
+/** The causal model as its reader sees it: cents and interval after rounding. */
+function published({ channels }: AnalysisFigures, paid: readonly string[]): Estimate {
+  const figures = paid.map((name) => {
+    const found = channels.find(({ channel }) => channel === name);
+    if (found?.confidenceInterval == null) throw new Error(`the analysis names no interval for ${name}`);
+    return { credit: found.attributedRevenueCents / 100, ...found.confidenceInterval };
+  });
+  return { credit: figures.map(({ credit }) => credit), low: figures.map(({ lower }) => lower), high: figures.map(({ upper }) => upper) };
+}

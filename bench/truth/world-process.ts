@@ -1,0 +1,12 @@
+/** A process of its own that works worlds off: a name comes in, its record goes out. Started by record-worlds.ts. */
+import { recordOf } from './world-record.ts';
+import { reportWorlds, tuningWorlds } from './worlds.ts';
+
+const worlds = [...reportWorlds(), ...tuningWorlds()];
+
+process.on('message', (name: string) => {
+  const world = worlds.find((one) => one.name === name);
+  if (world === undefined) throw new Error(`There is no world ${name}.`);
+  const startedMs = performance.now();
+  void recordOf(world.spec()).then((record) => process.send!({ record, tookMs: performance.now() - startedMs }));
+});
