@@ -1,5 +1,4 @@
 import type { Random } from '../../compute/numerics/random.ts';
-import { withIncrementalShare } from './incremental-share.ts';
 import { between, logBetween } from './variates.ts';
 import type { ChannelSpec, WorldSpec } from './world-spec.ts';
 
@@ -20,7 +19,7 @@ const LAG_DAYS: Readonly<Record<string, number>> = { affiliate: 3, brand_search:
 const DAYS = 90;
 
 /** Many users with few touches each and rare orders, in the proportions of the reference sample. */
-export function referenceStyle(seed: number, random: Random, incremental: number): WorldSpec {
+export function referenceStyle(random: Random): WorldSpec {
   const organicOrdersPerUser = between(random, 0.03, 0.042);
   const drafts = CHANNELS.map(([channel, touches, interestShare, perVisit, potency, closing]): ChannelSpec => {
     const paid = channel !== 'direct' && channel !== 'organic';
@@ -43,8 +42,8 @@ export function referenceStyle(seed: number, random: Random, incremental: number
     };
   });
   const potency = drafts.reduce((sum, channel) => sum + channel.effect * channel.touchesPerUser, 0);
-  const world: WorldSpec = {
-    name: '', family: 'reference_style', seed,
+  return {
+    name: '', family: '', seed: 0,
     users: 150_000,
     days: DAYS,
     channels: drafts.map((channel) => ({ ...channel, effect: (channel.effect * organicOrdersPerUser) / potency })),
@@ -64,5 +63,4 @@ export function referenceStyle(seed: number, random: Random, incremental: number
     weekly: 0,
     growth: 0,
   };
-  return withIncrementalShare(world, incremental);
 }

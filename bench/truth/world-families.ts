@@ -2,7 +2,6 @@ import { seededRandom } from '../../compute/numerics/random.ts';
 import type { Random } from '../../compute/numerics/random.ts';
 import { PAID_ARCHETYPES, UNPAID_ARCHETYPES } from './channel-archetypes.ts';
 import type { Archetype, Range } from './channel-archetypes.ts';
-import { withIncrementalShare } from './incremental-share.ts';
 import { referenceStyle } from './reference-style.ts';
 import { between, logBetween } from './variates.ts';
 import { withoutEffects } from './world-spec.ts';
@@ -33,18 +32,23 @@ export interface Taste {
 const ARCHETYPE_DAYS = 90;
 const ALWAYS_THERE = 5;
 
-/** The spec of the world `index` of a family, without a name: drawn from the taste's ranges by a seed of its own, never from results. */
-export function worldOf(family: Family, index: number, seed: number, taste: Taste): WorldSpec {
-  const random = seededRandom(seed);
-  if (family === 'reference_style') return referenceStyle(seed, random, between(random, ...taste.incrementalShare));
+/** A world before its effects are scaled until advertising brings `incrementalShare` of the orders. */
+export interface WorldDraft {
+  readonly spec: WorldSpec;
+  readonly incrementalShare: number;
+}
+
+/** The world `index` of a family, without a name: drawn from the taste's ranges by a seed of its own, never from results. */
+export function draftOf(family: Family, index: number, seed: number, taste: Taste): WorldDraft {
   if (family === 'nothing_works') {
     // In turn: under moderate selection, under strong selection, in the style of the reference.
     const selection = (['plain', 'strong_selection', 'reference_style'] as const)[(index - 1) % 3]!;
-    return { ...withoutEffects(worldOf(selection, index, seed, taste)), family };
+    return { spec: { ...withoutEffects(draftOf(selection, index, seed, taste).spec), family }, incrementalShare: 0 };
   }
-  const incremental = between(random, ...taste.incrementalShare);
-  const world = SHAPE[family](plain(random, taste), random);
-  return withIncrementalShare({ ...world, family, seed }, incremental);
+  const random = seededRandom(seed);
+  const incrementalShare = between(random, ...taste.incrementalShare);
+  const spec = family === 'reference_style' ? referenceStyle(random) : SHAPE[family](plain(random, taste), random);
+  return { spec: { ...spec, family, seed }, incrementalShare };
 }
 
 function plain(random: Random, taste: Taste): WorldSpec {

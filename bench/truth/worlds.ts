@@ -1,4 +1,5 @@
-import { worldOf } from './world-families.ts';
+import { withIncrementalShare } from './incremental-share.ts';
+import { draftOf } from './world-families.ts';
 import type { Family, Taste } from './world-families.ts';
 import type { WorldSpec } from './world-spec.ts';
 
@@ -22,16 +23,20 @@ const TUNING_TASTE: Taste = {
   organicOrdersPerUser: [0.025, 0.12], incrementalShare: [0.2, 0.7], effectOnInterest: [0, 0.7], satiation: [0.2, 1], closingClickShare: [0.6, 0.95], touches: [0.5, 1.4], nullShare: 0.25,
 };
 
-/** A world by name; its spec is drawn when asked for, which takes a pilot simulation. */
+/** A world by name. */
 export interface NamedWorld {
   readonly name: string;
+  /** before its effects are scaled to what advertising is to bring */
+  readonly draft: WorldSpec;
+  /** scaled, which takes a pilot simulation */
   readonly spec: () => WorldSpec;
 }
 
 function worldsOf(counts: Readonly<Record<Family, number>>, prefix: string, taste: Taste, seed: number): NamedWorld[] {
   const named = (family: Family, index: number, own: number): NamedWorld => {
-    const name = `${prefix}${family}_${index}`;
-    return { name, spec: () => ({ ...worldOf(family, index, own, taste), name }) };
+    const { spec, incrementalShare } = draftOf(family, index, own, taste);
+    const draft = { ...spec, name: `${prefix}${family}_${index}` };
+    return { name: draft.name, draft, spec: () => withIncrementalShare(draft, incrementalShare) };
   };
   return (Object.entries(counts) as [Family, number][]).flatMap(([family, count], f) => Array.from({ length: count }, (_, i) => named(family, i + 1, seed + 1_000 * f + i)));
 }
