@@ -123,7 +123,7 @@ export class HistoryDraw {
       return;
     }
     const channel = spec.channels[c]!;
-    const visits = poisson(random, channel.halo);
+    const visits = poisson(random, channel.effect * channel.halo);
     for (let i = 0; i < visits; i++) this.touch(t + exponential(random, HALO_DELAY_DAYS), weighted(random, this.visitWeights), Kind.offspring, at);
     const { effectOnInterest: onInterest } = spec;
     const orders = poisson(random, channel.effect * boundOfBoost(channel) * (1 + onInterest) * propensity ** spec.effectOnPropensity);

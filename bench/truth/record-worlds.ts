@@ -1,12 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { WorldAnswer } from './world-process.ts';
 import type { WorldRecord } from './world-record.ts';
-
-interface Answer {
-  readonly record: WorldRecord;
-  readonly tookMs: number;
-}
 
 /** Works the worlds off in `processes` child processes; records come back in the order of `names`. */
 export async function recordWorlds(names: readonly string[], processes: number, onRecord: (record: WorldRecord, tookMs: number, done: number) => void): Promise<WorldRecord[]> {
@@ -22,7 +18,7 @@ export async function recordWorlds(names: readonly string[], processes: number, 
     try {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         child.send(name);
-        const [{ record, tookMs }] = (await Promise.race([once(child, 'message'), ended])) as [Answer];
+        const [{ record, tookMs }] = (await Promise.race([once(child, 'message'), ended])) as [WorldAnswer];
         records.set(record.name, record);
         onRecord(record, tookMs, records.size);
       }

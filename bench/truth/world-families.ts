@@ -145,7 +145,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
     };
   },
   // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
-  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.02, 0.12) } : {})),
+  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.3, 2) } : {})),
   // Retargeting works mainly on those who saw an awareness channel before, and so does a second channel; or channels strengthen each other.
   order_effects: (world, random) => {
     // Of those at work the widest reach first, search and retargeting last.
@@ -157,7 +157,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
       return channel !== second && random() < 0.4 ? { boost: { by: (second ?? first)!.name, without: synergy ? 1 : between(random, 0.2, 0.6), with: between(random, 1.5, 3) } } : {};
     });
   },
-  long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 8, 21) } : {})),
+  long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 7, 16) } : {})),
   short_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 0.2, 1.2) } : {})),
   // One latent interest drives everything, nothing tires or lasts: PRAV's assumptions hold to the letter.
   placebo_ideal: (world) => ({

@@ -26,7 +26,7 @@ export interface ChannelSpec {
   readonly saturation: number;
   /** a touch works `without` times its effect where the user has seen nothing of channel `by`, up to `with` times where he has */
   readonly boost: { readonly by: string; readonly without: number; readonly with: number } | null;
-  /** unpaid visits that a touch brings without an order */
+  /** unpaid visits that touches bring, per order that they would set off; they come whether or not an order follows */
   readonly halo: number;
   /** weight among the clicks by which people come to place their order; such a click causes nothing */
   readonly closing: number;
@@ -84,4 +84,4 @@ export interface WorldSpec {
 export const paidChannels = (spec: WorldSpec): number[] => spec.channels.flatMap((channel, c) => (channel.paid ? [c] : []));
 
 /** A world in which no channel works. */
-export const withoutEffects = (spec: WorldSpec): WorldSpec => ({ ...spec, channels: spec.channels.map((channel) => ({ ...channel, effect: 0, halo: 0 })) });
+export const withoutEffects = (spec: WorldSpec): WorldSpec => ({ ...spec, channels: spec.channels.map((channel) => ({ ...channel, effect: 0 })) });

@@ -3,7 +3,7 @@ import { draftOf } from './world-families.ts';
 import type { Family, Taste } from './world-families.ts';
 import type { WorldSpec } from './world-spec.ts';
 
-const REPORT_SEED = 31_416_000;
+const REPORT_SEED = 52_808_000;
 const TUNING_SEED = 77_000_000;
 
 /** How many worlds of each family the report has. Fixed, with the seeds, before any model was run on them. */

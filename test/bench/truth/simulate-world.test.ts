@@ -10,7 +10,7 @@ const UNPAID = [unpaid('direct'), unpaid('organic_search')];
 /** Everything that the simulator knows, in one population. */
 const busy = world(
   [
-    channel('display', { effect: 0.02, targeting: 0.5, saturation: 2, halo: 0.05 }),
+    channel('display', { effect: 0.02, targeting: 0.5, saturation: 2, halo: 2 }),
     channel('email', { effect: 0.02, customersOnly: true }),
     channel('paid_search', { effect: 0.05, interestShare: 0.8, closing: 0.3 }),
     channel('affiliate', { interestShare: 0.9, lagDays: 3, closing: 0.3 }),
