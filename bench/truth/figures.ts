@@ -57,7 +57,7 @@ export function familyFigure(families: ReadonlyMap<string, readonly WorldRecord[
   const names = [...families.keys()];
   return render({
     title: title('Share error by kind of world'),
-    legend: { top: 12, right: 24, itemWidth: 12, itemHeight: 12, textStyle: TEXT },
+    legend: { top: 12, right: 24, itemWidth: 12, itemHeight: 12, itemGap: 24, textStyle: TEXT },
     grid: { left: 70, right: 24, top: 60, bottom: 44 },
     xAxis: { type: 'category', data: names.map((name) => name.replaceAll('_', ' ')), axisLabel: { ...TEXT, interval: 0 }, axisTick: { show: false }, axisLine: { lineStyle: { color: FAINT } } },
     yAxis: { ...percentAxis(''), name: '' },

@@ -31,7 +31,7 @@ const progress = (record: WorldRecord, tookMs: number, done: number): void => {
 };
 
 const records = await recordWorlds(names, Math.min(MOST_PROCESSES, availableParallelism()), progress);
-const bars = records.some(works) ? barsOf(records) : [];
+const bars = barsOf(records);
 for (const { name, measured, wanted: limit, met } of bars) console.log(`${met ? 'met   ' : 'MISSED'} ${percent(measured)}  ${name}: ${limit}`);
 if (wanted.length === 0) {
   const working = records.filter(works);

@@ -105,7 +105,7 @@ export interface Bar {
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 
-/** The bars of the truth report, over all worlds. */
+/** The bars of the truth report, over all worlds; those for which there is no world are left out. */
 export function barsOf(worlds: readonly WorldRecord[]): Bar[] {
   const working = worlds.filter(works);
   const idle = worlds.filter((world) => !works(world));
@@ -121,7 +121,7 @@ export function barsOf(worlds: readonly WorldRecord[]): Bar[] {
     { name: `power: channels with at least ${100 * LARGE} % of the total called significant`, measured: intervals.power ?? 0, wanted: 'at least 60 %', met: (intervals.power ?? 0) >= 0.6 },
     atMost('channels without effect called significant', everywhere.falsePositives ?? 0, 0.1),
     atMost('claimed where nothing works, as a part of revenue', meanOf(idle.map((world) => claimedTotal(world, 'causal') / world.revenue)), 0.05),
-  ];
+  ].filter(({ measured }) => !Number.isNaN(measured));
 }
 
 export const errorTable = (worlds: readonly WorldRecord[]): Record<Method, ErrorSummary> => Object.fromEntries(METHODS.map((method) => [method, errorsOf(worlds, method)])) as Record<Method, ErrorSummary>;

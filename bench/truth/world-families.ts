@@ -145,7 +145,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
     };
   },
   // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
-  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.3, 2) } : {})),
+  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.1, 0.8) } : {})),
   // Retargeting works mainly on those who saw an awareness channel before, and so does a second channel; or channels strengthen each other.
   order_effects: (world, random) => {
     // Of those at work the widest reach first, search and retargeting last.
@@ -159,7 +159,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
   },
   long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 7, 16) } : {})),
   short_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 0.2, 1.2) } : {})),
-  // One latent interest drives everything, nothing tires or lasts: PRAV's assumptions hold to the letter.
+  // One latent interest drives demand, visits and advertising alike, and nothing else does, as PRAV assumes.
   placebo_ideal: (world) => ({
     ...reshaped(world, () => ({ lagDays: 0, targeting: 0, customersOnly: false, saturation: Infinity, reach: 1, onAir: 1 })),
     propensitySpread: 0,
