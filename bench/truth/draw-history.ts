@@ -102,10 +102,10 @@ export class HistoryDraw {
     // E[strength^p], as for the propensity.
     const meanPower = Math.exp(((orderSteepness ** 2 - orderSteepness) * episodes.strengthSpread ** 2) / 2);
     const lasting = poisson(random, organicOrdersPerUser * (1 - organicInterestShare) * propensity);
-    for (let i = 0; i < lasting; i++) this.orderAt(this.seasonalDay(0), Kind.organicOrder, NO_PARENT);
+    for (let i = 0; i < lasting; i++) this.order(this.seasonalDay(0), Kind.organicOrder, NO_PARENT);
     for (const episode of this.episodes) {
       const count = poisson(random, (organicOrdersPerUser * organicInterestShare * episode.strength ** orderSteepness) / (meanPower * episodes.perUser));
-      for (let i = 0; i < count; i++) this.orderAt(this.interestDay(episode) + this.lag(orderLagDays), Kind.organicOrder, NO_PARENT);
+      for (let i = 0; i < count; i++) this.order(this.interestDay(episode) + this.lag(orderLagDays), Kind.organicOrder, NO_PARENT);
     }
   }
 
@@ -131,27 +131,23 @@ export class HistoryDraw {
       const when = t + exponential(random, channel.halfLifeDays / Math.LN2);
       const interest = this.interestAt(when);
       const response = 1 + onInterest * ((2 * interest) / (interest + this.halfInterest) - 1);
-      if (random() * (1 + onInterest) < response) this.causedOrder(t, when, at);
+      if (random() * (1 + onInterest) < response) this.order(when, Kind.causedOrder, at);
     }
   }
 
-  private causedOrder(touchDays: number, when: number, parent: number): void {
-    const { spec, random } = this;
-    const at = this.orderAt(when, Kind.causedOrder, parent);
-    if (at === NO_PARENT) return;
-    const visits = poisson(random, spec.persuadedVisits);
-    for (let i = 0; i < visits; i++) {
-      const day = when - exponential(random, ANNOUNCEMENT_DAYS);
-      if (day > touchDays) this.touch(day, weighted(random, this.visitWeights), Kind.offspring, parent);
-    }
-  }
-
-  private orderAt(timeDays: number, kind: number, parent: number): number {
+  /** An order and the visits that announce it; those of a caused one come after its touch and vanish with it. */
+  private order(timeDays: number, kind: number, parent: number): void {
     const { spec, random, history } = this;
-    if (!(timeDays >= 0 && timeDays < spec.days)) return NO_PARENT;
+    if (!(timeDays >= 0 && timeDays < spec.days)) return;
+    const visits = poisson(random, spec.announcingVisits);
+    const earliest = parent === NO_PARENT ? 0 : history.timeDays[parent]!;
+    for (let i = 0; i < visits; i++) {
+      const day = timeDays - exponential(random, ANNOUNCEMENT_DAYS);
+      if (day > earliest) this.touch(day, weighted(random, this.visitWeights), parent === NO_PARENT ? Kind.spread : Kind.offspring, parent);
+    }
     const click = random() < spec.closingClickShare ? weighted(random, this.closingWeights) : -1;
     const value = Math.round(100 * spec.orderValue.median * Math.exp(spec.orderValue.spread * normal(random))) / 100;
-    return history.add({ timeDays, channel: click === -1 ? NO_CHANNEL : click, kind, parent, value }, random(), random());
+    history.add({ timeDays, channel: click === -1 ? NO_CHANNEL : click, kind, parent, value }, random(), random());
   }
 
   private touch(timeDays: number, channel: number, kind: number, parent = NO_PARENT): void {

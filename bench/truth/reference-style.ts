@@ -57,7 +57,7 @@ export function referenceStyle(random: Random): WorldSpec {
     orderSteepness: between(random, 1, 1.5),
     satiation: { depth: between(random, 0.3, 0.9), days: between(random, 7, 20) },
     knownShare: between(random, 0.25, 0.4),
-    persuadedVisits: between(random, 0, 0.2),
+    announcingVisits: 0,
     closingClickShare: 0.83,
     orderValue: { median: 54, spread: 0.47 },
     weekly: 0,

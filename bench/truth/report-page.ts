@@ -29,7 +29,8 @@ causes nothing.
 these losses, normalised. The true total is what the world loses with all paid channels off.
 
 **Families.** \`plain\`: moderate selection. \`strong selection\`: few people are in the market, and advertising finds them. \`halo\`: awareness channels also bring unpaid
-visits, which spoils those as placebos. \`order effects\`: channels that work mainly after others. \`long stock\`, \`short stock\`: effects that last for weeks, or hours.
+visits, which spoils those as placebos. \`order effects\`: channels that work mainly after others. \`long stock\`, \`short stock\`: effects that last for weeks, or hours. \`announced orders\`: people come to the site unpaid in the days
+before they order, caused orders included.
 \`placebo ideal\`: one interest drives demand, visits and advertising alike, as PRAV assumes. \`reference style\`: the proportions of the sample of events in \`test/compute/fixtures\`. \`nothing works\`: no channel has any effect.
 Seeds and ranges were fixed before any model ran on these worlds, and no model was tuned on them (\`bench/truth/worlds.ts\` keeps others for that).`;
 

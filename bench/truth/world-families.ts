@@ -7,7 +7,7 @@ import { between, logBetween } from './variates.ts';
 import { withoutEffects } from './world-spec.ts';
 import type { ChannelSpec, WorldSpec } from './world-spec.ts';
 
-export const FAMILIES = ['plain', 'strong_selection', 'halo', 'order_effects', 'long_stock', 'short_stock', 'placebo_ideal', 'reference_style', 'nothing_works'] as const;
+export const FAMILIES = ['plain', 'strong_selection', 'halo', 'order_effects', 'long_stock', 'short_stock', 'announced_orders', 'placebo_ideal', 'reference_style', 'nothing_works'] as const;
 export type Family = (typeof FAMILIES)[number];
 
 /** Ranges that differ between the worlds of the report and those for tuning. */
@@ -82,7 +82,7 @@ function plain(random: Random, taste: Taste): WorldSpec {
     orderSteepness: from([1, 2]),
     satiation: { depth: from(taste.satiation), days: from([5, 20]) },
     knownShare: from([0.25, 0.6]),
-    persuadedVisits: from([0, 0.4]),
+    announcingVisits: 0,
     closingClickShare: from(taste.closingClickShare),
     orderValue: { median: logBetween(random, 25, 150), spread: from([0.3, 0.8]) },
     weekly: from([0, 0.3]),
@@ -145,7 +145,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
     };
   },
   // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
-  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.1, 0.8) } : {})),
+  halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.2, 1.2) } : {})),
   // Retargeting works mainly on those who saw an awareness channel before, and so does a second channel; or channels strengthen each other.
   order_effects: (world, random) => {
     // Of those at work the widest reach first, search and retargeting last.
@@ -159,12 +159,13 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
   },
   long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 7, 16) } : {})),
   short_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 0.2, 1.2) } : {})),
+  // People come to the site, unpaid, in the days before they order: visits foretell orders that advertising caused, too.
+  announced_orders: (world, random) => ({ ...world, announcingVisits: between(random, 0.05, 0.3) }),
   // One latent interest drives demand, visits and advertising alike, and nothing else does, as PRAV assumes.
   placebo_ideal: (world) => ({
     ...reshaped(world, () => ({ lagDays: 0, targeting: 0, customersOnly: false, saturation: Infinity, reach: 1, onAir: 1 })),
     propensitySpread: 0,
     effectOnInterest: 0,
-    persuadedVisits: 0,
     orderLagDays: 0,
     orderSteepness: 1,
     satiation: { depth: 0, days: 1 },

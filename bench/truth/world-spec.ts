@@ -69,8 +69,8 @@ export interface WorldSpec {
   readonly satiation: { readonly depth: number; readonly days: number };
   /** part of the users who are customers when the window begins */
   readonly knownShare: number;
-  /** orders that advertising set off announce themselves by this many unpaid visits on the days before */
-  readonly persuadedVisits: number;
+  /** orders, caused or not, announce themselves by this many unpaid visits on the days before */
+  readonly announcingVisits: number;
   /** part of the orders that carry the click by which they came */
   readonly closingClickShare: number;
   /** log-normal, major currency units */

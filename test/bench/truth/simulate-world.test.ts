@@ -18,7 +18,7 @@ const busy = world(
     channel('social', { onAir: 0.5 }),
     ...UNPAID,
   ],
-  { propensitySpread: 0.6, effectOnInterest: 0.4, effectOnPropensity: 0.5, satiation: { depth: 0.7, days: 10 }, persuadedVisits: 0.3, orderLagDays: 2, orderSteepness: 1.4, weekly: 0.2, growth: 0.3 },
+  { propensitySpread: 0.6, effectOnInterest: 0.4, effectOnPropensity: 0.5, satiation: { depth: 0.7, days: 10 }, announcingVisits: 0.3, orderLagDays: 2, orderSteepness: 1.4, weekly: 0.2, growth: 0.3 },
 );
 
 /** Per user: touches of channel 0 and revenue. */

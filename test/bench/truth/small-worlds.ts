@@ -16,7 +16,7 @@ export const world = (channels: readonly ChannelSpec[], changes: Partial<WorldSp
   organicOrdersPerUser: 0.2, organicInterestShare: 0.9, orderLagDays: 0, orderSteepness: 1,
   effectOnInterest: 0, effectOnPropensity: 0,
   satiation: { depth: 0, days: 1 },
-  knownShare: 0.4, persuadedVisits: 0, closingClickShare: 0.8,
+  knownShare: 0.4, announcingVisits: 0, closingClickShare: 0.8,
   orderValue: { median: 50, spread: 0.5 }, weekly: 0, growth: 0,
   ...changes,
 });
