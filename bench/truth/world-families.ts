@@ -146,15 +146,16 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
   },
   // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
   halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.2, 1.2) } : {})),
-  // Retargeting works mainly on those who saw an awareness channel before, and so does a second channel; or channels strengthen each other.
+  // One channel, retargeting where it works, mainly reaches those who saw the widest awareness channel before, and others in part; or they strengthen each other.
   order_effects: (world, random) => {
-    // Of those at work the widest reach first, search and retargeting last.
-    const [first, second] = world.channels.filter((channel) => isWorking(channel) && channel.name !== 'retargeting').toSorted((a, b) => b.touchesPerUser * (1 - b.interestShare) - a.touchesPerUser * (1 - a.interestShare));
+    const byReach = world.channels.filter(isWorking).toSorted((a, b) => b.touchesPerUser * (1 - b.interestShare) - a.touchesPerUser * (1 - a.interestShare));
+    const [first, second, third] = byReach.filter(({ name }) => name !== 'retargeting');
+    const dependent = byReach.find(({ name }) => name === 'retargeting') ?? third ?? second!;
     const synergy = random() < 0.4;
     return reshaped(world, (channel) => {
-      if (!isWorking(channel) || channel === first) return {};
-      if (channel.name === 'retargeting') return { boost: { by: first!.name, without: synergy ? 1 : between(random, 0, 0.2), with: between(random, 2, 4) } };
-      return channel !== second && random() < 0.4 ? { boost: { by: (second ?? first)!.name, without: synergy ? 1 : between(random, 0.2, 0.6), with: between(random, 1.5, 3) } } : {};
+      if (channel.name === dependent.name) return { boost: { by: first!.name, without: synergy ? 1 : between(random, 0, 0.2), with: between(random, 2, 4) } };
+      if (!isWorking(channel) || channel === first || channel === second || random() >= 0.4) return {};
+      return { boost: { by: second!.name, without: synergy ? 1 : between(random, 0.2, 0.6), with: between(random, 1.5, 3) } };
     });
   },
   long_stock: (world, random) => reshaped(world, ({ paid }) => (paid ? { halfLifeDays: between(random, 7, 16) } : {})),
