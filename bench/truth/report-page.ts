@@ -32,7 +32,8 @@ these losses, normalised. The true total is what the world loses with all paid c
 visits, which spoils those as placebos. \`order effects\`: channels that work mainly after others. \`long stock\`, \`short stock\`: effects that last for weeks, or hours. \`announced orders\`: people come to the site unpaid in the days
 before they order, caused orders included.
 \`placebo ideal\`: one interest drives demand, visits and advertising alike, as PRAV assumes. \`reference style\`: the proportions of the sample of events in \`test/compute/fixtures\`. \`nothing works\`: no channel has any effect.
-Seeds and ranges were fixed before any model ran on these worlds, and no model was tuned on them (\`bench/truth/worlds.ts\` keeps others for that).`;
+The ranges that worlds are drawn from were settled on other seeds, and the seeds of this report drawn afterwards; no model was tuned on these worlds
+(\`bench/truth/worlds.ts\` keeps others for that).`;
 
 /** The whole page, in Markdown. */
 export function reportPage(records: readonly WorldRecord[]): string {

@@ -6,7 +6,7 @@ import type { WorldSpec } from './world-spec.ts';
 const REPORT_SEED = 64_251_000;
 const TUNING_SEED = 77_000_000;
 
-/** How many worlds of each family the report has. Fixed, with the seeds, before any model was run on them. */
+/** How many worlds of each family the report has. Drawn from ranges that were settled on other seeds, and then left alone. */
 const REPORT_COUNTS: Readonly<Record<Family, number>> = {
   plain: 8, strong_selection: 5, halo: 5, order_effects: 3, long_stock: 3, short_stock: 3, announced_orders: 2, placebo_ideal: 2, reference_style: 5, nothing_works: 6,
 };
