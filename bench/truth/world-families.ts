@@ -56,8 +56,8 @@ function plain(random: Random, taste: Taste): WorldSpec {
   const days = Math.round(from(taste.days));
   const scale = (days / ARCHETYPE_DAYS) * from(taste.touches);
   const names = Object.keys(PAID_ARCHETYPES);
-  const others = names.slice(ALWAYS_THERE).toSorted(() => random() - 0.5);
-  const chosen = [...names.slice(0, ALWAYS_THERE), ...others.slice(0, 1 + Math.floor(random() * 5))].toSorted();
+  const others = names.slice(ALWAYS_THERE).map((name) => ({ name, place: random() })).toSorted((a, b) => a.place - b.place);
+  const chosen = [...names.slice(0, ALWAYS_THERE), ...others.slice(0, 1 + Math.floor(random() * 5)).map(({ name }) => name)].toSorted();
   const paid = chosen.map((channel) => channelOf(channel, PAID_ARCHETYPES[channel]!, true, scale, random));
   const unpaid = Object.entries(UNPAID_ARCHETYPES).map(([channel, archetype]) => channelOf(channel, archetype, false, scale, random));
   const organicOrdersPerUser = from(taste.organicOrdersPerUser);
@@ -144,7 +144,7 @@ const SHAPE: Readonly<Record<Exclude<Family, 'reference_style' | 'nothing_works'
       episodes: { ...world.episodes, perUser: world.episodes.perUser * between(random, 0.35, 0.6), strengthSpread: between(random, 0.7, 1.1), propensityExponent: 1 },
     };
   },
-  // Awareness channels also bring people to the site on their own, and to search for the brand: unpaid visits are no pure placebos.
+  // Awareness channels also bring people to the site on their own: unpaid visits are no pure placebos.
   halo: (world, random) => reshaped(world, (channel) => (isWorking(channel) && channel.interestShare < 0.2 ? { halo: between(random, 0.2, 1.2) } : {})),
   // One channel, retargeting where it works, mainly reaches those who saw the widest awareness channel before, and others in part; or they strengthen each other.
   order_effects: (world, random) => {
