@@ -1,5 +1,5 @@
 import { sharesOf } from './accuracy.ts';
-import { barsOf, channelWorlds, errorsOf, LARGE, shareErrorOf, totalErrorOf, works } from './summary.ts';
+import { barsOf, channelWorlds, errorsOf, intervalsOf, LARGE, shareErrorOf, totalErrorOf, works } from './summary.ts';
 import type { ChannelWorld } from './summary.ts';
 import type { WorldRecord } from './world-record.ts';
 
@@ -10,7 +10,7 @@ const said = (family: string): string => family.replaceAll('_', ' ');
 /** The failure cases in words, worst first; every sentence follows from the records. */
 export function failuresOf(records: readonly WorldRecord[]): string {
   const working = records.filter(works);
-  return [missedBars(records), worstFamilies(working), worstWorlds(working), biasedChannels(working), worstMisses(working)].filter((part) => part !== '').join('\n\n');
+  return [missedBars(records), worstFamilies(working), hardFamilies(working), worstWorlds(working), biasedChannels(working), worstMisses(working)].filter((part) => part !== '').join('\n\n');
 }
 
 function missedBars(records: readonly WorldRecord[]): string {
@@ -29,6 +29,25 @@ function worstFamilies(worlds: readonly WorldRecord[]): string {
     beaten.length === 0 ? '' : `Markov divides better in ${beaten.join(', ')}.`,
     lost.length === 0 ? 'It divides the credit better than Markov in every single world.' : `Single worlds in which Markov divides the credit better: ${lost.join(', ')}.`,
   ].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** Families that break the placebo assumption, or strain it, and what that does. */
+const HARD: readonly (readonly [family: string, why: string])[] = [
+  ['strong_selection', 'When advertising finds the few who are about to buy, the effect is a small difference of two large figures'],
+  ['halo', 'When advertising also brings unpaid visits, it looks like selection and is taken off'],
+  ['announced_orders', 'When visits foretell the very orders that advertising caused, they are no placebos either'],
+  ['long_stock', 'When effects outlast the 14 days for which a touch is followed, the rest is not seen'],
+];
+
+function hardFamilies(worlds: readonly WorldRecord[]): string {
+  const lines = HARD.flatMap(([family, why]) => {
+    const some = worlds.filter((world) => world.family === family);
+    if (some.length === 0) return [];
+    const { shareError, totalBias } = errorsOf(some, 'causal');
+    const { coverage, power } = intervalsOf(some, 'causal');
+    return [`- ${said(family)}: ${why}. Share error ${shareError.toFixed(2)}, total ${totalBias >= 0 ? 'over' : 'under'}stated by ${percent(Math.abs(totalBias))} on average, ${percent(coverage)} of the intervals cover, power ${percent(power ?? 0)}.`];
+  });
+  return lines.length === 0 ? '' : `Where trouble was to be expected:\n\n${lines.join('\n')}`;
 }
 
 function worstWorlds(worlds: readonly WorldRecord[]): string {

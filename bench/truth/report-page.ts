@@ -35,6 +35,11 @@ before they order, caused orders included.
 The ranges that worlds are drawn from were settled on other seeds, and the seeds of this report drawn afterwards; no model was tuned on these worlds
 (\`bench/truth/worlds.ts\` keeps others for that).`;
 
+const LIMITS = `## What these worlds leave out
+
+People who are two users to the shop, touches that nobody recorded, discounts, competitors, word of mouth between users, and effects beyond the end of the
+window. Real data has all of them, and a model that does well here can still fail on it: an experiment remains the better evidence.`;
+
 /** The whole page, in Markdown. */
 export function reportPage(records: readonly WorldRecord[]): string {
   const working = records.filter(works);
@@ -61,6 +66,7 @@ export function reportPage(records: readonly WorldRecord[]): string {
     idleTable(idle),
     `## Where it fails`,
     failuresOf(records),
+    LIMITS,
     `## All worlds`,
     worldTable(records),
   ].join('\n\n').concat('\n');

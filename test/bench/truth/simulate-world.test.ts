@@ -43,7 +43,7 @@ function naive(simulated: World): { effect: number; error: number } {
   const touched = users.filter((user) => user.touched).map(({ revenue }) => revenue);
   const untouched = [...users.filter((user) => !user.touched).map(({ revenue }) => revenue), ...Array.from({ length: silent }, () => 0)];
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = (values: readonly number[]): number => mean(values.map((value) => (value - mean(values)) ** 2)) / values.length;
+  const variance = (values: readonly number[]): number => (mean(values.map((value) => value ** 2)) - mean(values) ** 2) / values.length;
   return { effect: touched.length * (mean(touched) - mean(untouched)), error: touched.length * Math.sqrt(variance(touched) + variance(untouched)) };
 }
 
