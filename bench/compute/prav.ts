@@ -36,7 +36,7 @@ for (const size of sizes) {
     sayTime(`all members, run ${run}`, performance.now() - begin);
     const combine = performance.now();
     const totals = { conversions: prav.rangeConversions, revenue: prav.rangeRevenue };
-    const causal = await pool.run('causal', { channels: events.channels, isBaseline: options.isBaseline, confidenceLevel: 0.95, totals, members: { markov, shapley, dominance, rwa, prav }, comparison });
+    const causal = await pool.run('causal', { channels: events.channels, isBaseline: options.isBaseline, confidenceLevel: 0.95, totals, members: { markov, shapley, dominance, rwa, prav }, comparison, experiments: [] });
     if (!causal.ok) throw new Error(causal.message);
     sayTime('  then causal', performance.now() - combine);
   }

@@ -96,6 +96,7 @@ describe('tasks', () => {
             confidenceLevel: 0.95,
             totals: { conversions: comparison.attributed.conversions + comparison.unattributed.conversions, revenue: comparison.attributed.value + comparison.unattributed.value },
             comparison,
+            experiments: [],
             members: {
               markov: runTask('markov', { paths, order: 1 }, () => undefined),
               shapley: runTask('shapley', { paths }, () => undefined),

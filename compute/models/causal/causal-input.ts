@@ -3,6 +3,7 @@ import type { ComparisonResult } from '../comparison/comparison-result.ts';
 import type { MarkovResult } from '../markov/markov-result.ts';
 import type { PravResult } from '../prav/prav-result.ts';
 import type { ShapleyResult } from '../shapley/shapley-result.ts';
+import type { Experiment } from './calibration.ts';
 import type { Failure } from '../../outcome.ts';
 
 /** The outcomes of the five members; a member that failed is left out of the combination. */
@@ -24,4 +25,6 @@ export interface CausalInput {
   readonly totals: { readonly conversions: number; readonly revenue: number };
   readonly members: CausalMembers;
   readonly comparison: ComparisonResult;
+  /** measured effects that calibrate the credit, pro-rated to the range; several per channel are combined */
+  readonly experiments: readonly Experiment[];
 }

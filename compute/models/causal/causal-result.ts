@@ -1,4 +1,5 @@
 import type { ChannelCredits } from '../../outcome.ts';
+import type { Calibration } from './calibration.ts';
 
 export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 export type CausalMember = (typeof CAUSAL_MEMBERS)[number];
@@ -29,9 +30,10 @@ export interface CausalResult extends ChannelCredits {
   readonly basis: 'placebo_adjusted' | 'prior';
   /** shares over paid channels of each member that ran */
   readonly memberShare: Readonly<Partial<Record<CausalMember, Float64Array>>>;
+  /** [0, 0] for baseline channels */
   readonly intervalLow: Float64Array;
   readonly intervalHigh: Float64Array;
-  /** 0 … 1 per paid channel */
+  /** 0 … 1 per paid channel; 1 for baseline channels, whose credit is 0 by definition */
   readonly confidence: Float64Array;
   /** revenue-weighted mean of the channels' confidence */
   readonly overallConfidence: number;
@@ -47,5 +49,12 @@ export interface CausalResult extends ChannelCredits {
   readonly revenueCents: number;
   readonly lastClickCents: Float64Array;
   readonly deltaR: DeltaR;
+  /** credited revenue of each delete-a-group jackknife replicate (groups × K, row-major); no groups on prior weights */
+  readonly replicates: Float64Array;
+  readonly groups: number;
+  /** one entry per experiment, in their order */
+  readonly calibrations: readonly Calibration[];
+  /** PRAV's κ as estimated, and as the experiments leave it; null on prior weights */
+  readonly kappa: { readonly estimated: number; readonly calibrated: number } | null;
   readonly warnings: readonly string[];
 }

@@ -1,14 +1,18 @@
+import { jackknifeError } from '../../numerics/jackknife.ts';
 import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
+import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import { failure, insufficientData } from '../../outcome.ts';
 import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
-import { sharesOf, sumOf } from '../credits.ts';
+import { divide, sharesOf, sumOf } from '../credits.ts';
+import { calibrate } from './calibration.ts';
+import type { Experiment } from './calibration.ts';
 import type { CausalInput } from './causal-input.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
 import type { CausalMember, CausalResult } from './causal-result.ts';
 import { aligner } from './channel-alignment.ts';
-import { deltaROf } from './delta-r.ts';
+import { deltaROf, recovered } from './delta-r.ts';
 import { creditByPlacebos, creditByPrior } from './incremental-credit.ts';
-import type { IncrementalCredit } from './incremental-credit.ts';
+import type { CreditSetting, IncrementalCredit } from './incremental-credit.ts';
 import type { MemberShares } from './stacking.ts';
 
 /** Members whose disagreement on a channel's share lowers the confidence in it. */
@@ -19,9 +23,13 @@ const TOLERATED: ReadonlySet<FailureCode> = new Set(['insufficient_data', 'too_m
 
 const NAMES: Readonly<Record<CausalMember, string>> = { markov: 'Markov', shapley: 'Shapley', dominance: 'Dominance analysis', rwa: 'Relative weights', prav: 'PRAV' };
 
-function faultOf({ channels, isBaseline, confidenceLevel, totals }: CausalInput): string | null {
+function faultOf({ channels, isBaseline, confidenceLevel, totals, experiments }: CausalInput): string | null {
   if (isBaseline.length !== channels.length) return 'isBaseline needs one entry per channel';
   if (!(confidenceLevel > 0 && confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
+  for (const { channel, incrementalRevenue, standardError } of experiments) {
+    if (isBaseline[channel] !== 0) return 'an experiment names a channel that is not a paid one';
+    if (!Number.isFinite(incrementalRevenue) || !(standardError > 0 && standardError < Infinity)) return 'an experiment needs a finite effect and a positive standard error';
+  }
   return Number.isFinite(totals.revenue) && totals.conversions >= 0 ? null : 'the totals are not numbers';
 }
 
@@ -57,6 +65,58 @@ function centsOf(values: Float64Array, revenue: number, revenueCents: number): {
   return { channels: cents.subarray(0, values.length).slice(), rest: cents[values.length]! };
 }
 
+/** The credit after the experiments: cut at 0 and at the revenue that marketing can have caused. */
+interface Settled {
+  readonly total: number;
+  readonly conversions: number;
+  readonly value: Float64Array;
+  readonly share: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  readonly replicates: Float64Array;
+  readonly ends: readonly Float64Array[];
+  readonly kappa: CausalResult['kappa'];
+}
+
+function withExperiments(credit: IncrementalCredit, experiments: readonly Experiment[], { confidenceLevel, mostRevenue, mostConversions, channels }: CreditSetting): Settled {
+  const point = credit.share.map((part) => part * credit.revenue);
+  const estimated = credit.kappa?.value ?? null;
+  if (experiments.length === 0) {
+    const { revenue: total, conversions, share, low, high, replicates, ends } = credit;
+    return { total, conversions, value: point, share, low, high, replicates, ends, kappa: estimated === null ? null : { estimated, calibrated: estimated } };
+  }
+  const belief = { value: point, low: credit.low.map((end, c) => Math.min(end, point[c]!)), high: credit.high.map((end, c) => Math.max(end, point[c]!)), kappa: credit.kappa, z: twoSidedZ(confidenceLevel) };
+  const calibrated = calibrate(belief, experiments);
+  const cut = (values: Float64Array): Float64Array => {
+    const positive = values.map((part) => Math.max(0, part));
+    return sumOf(positive) > mostRevenue ? divide(positive, mostRevenue) : positive;
+  };
+  const value = cut(calibrated.value);
+  const total = sumOf(value);
+  const replicates = new Float64Array(credit.replicates.length);
+  for (let g = 0; g < credit.groups; g++) replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
+  const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
+  return {
+    total,
+    conversions: orderValue > 0 ? Math.min(total / orderValue, mostConversions) : 0,
+    value,
+    share: divide(value, 1),
+    low: calibrated.low,
+    high: calibrated.high,
+    replicates,
+    ends: credit.ends.map((end) => cut(calibrated.update(end))),
+    kappa: estimated === null || calibrated.kappa === null ? null : { estimated, calibrated: calibrated.kappa },
+  };
+}
+
+/** Delta_R at the ends of what identification leaves open, and z jackknife errors beyond. */
+function deltaRInterval(replicates: Float64Array, groups: number, ends: readonly Float64Array[], lastClick: Float64Array, { channels, isBaseline, confidenceLevel }: CreditSetting): readonly [low: number, high: number] {
+  const deltas = Float64Array.from({ length: groups }, (_, g) => recovered(replicates.subarray(g * channels, (g + 1) * channels), lastClick, isBaseline));
+  const reach = twoSidedZ(confidenceLevel) * jackknifeError(deltas, groups);
+  const atEnds = ends.map((end) => recovered(end, lastClick, isBaseline));
+  return [Math.min(...atEnds) - reach, Math.max(...atEnds) + reach];
+}
+
 /**
  * The causal model: shares of the five members blended by stacked weights, times PRAV's incremental revenue T; what is left
  * of the revenue is baseline. Falls back to prior weights where PRAV could not run. A member that was cancelled, or failed for
@@ -73,24 +133,26 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     channels: channels.length,
     isBaseline,
     confidenceLevel: input.confidenceLevel,
-    mostRevenue: Math.max(0, totals.revenue),
-    mostConversions: totals.conversions,
+    // What no touch preceded is baseline: no marketing can have caused it.
+    mostRevenue: Math.max(0, totals.revenue - Math.max(0, input.comparison.unattributed.value)),
+    mostConversions: Math.max(0, totals.conversions - input.comparison.unattributed.conversions),
   };
   let credit: IncrementalCredit;
   if (members.prav.ok) credit = creditByPlacebos(members.prav, aligner(channels, members.prav.channels), paid, setting);
   else {
     const pathTotals: PathTotals | undefined = [members.markov, members.shapley, members.dominance, members.rwa].find((member) => member.ok)?.totals;
     if (pathTotals === undefined) return insufficientData(members.markov.ok ? 'No model could run.' : members.markov.message);
-    credit = creditByPrior(paid, full, pathTotals, members.prav.message, setting);
+    credit = creditByPrior(paid, full, pathTotals, members.markov, channels, members.prav.message, setting);
   }
 
-  const total = credit.revenue;
-  const value = credit.share.map((share) => share * total);
-  const intervalLow = credit.low.map((low, c) => (isBaseline[c] === 1 ? 0 : Math.min(low, value[c]!)));
-  const intervalHigh = credit.high.map((high, c) => (isBaseline[c] === 1 ? 0 : Math.max(high, value[c]!)));
+  const { total, conversions, value, share, low, high, replicates, ends, kappa } = withExperiments(credit, input.experiments, setting);
+  const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(Math.max(0, end), value[c]!)));
+  const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, value[c]!)));
+  // On prior weights T is only known to lie between 0 and the published figure: widths are measured against the middle of that.
+  const widthBasis = credit.basis === 'prior' ? total / 2 : total;
   const confidence = value.map((_, c) => {
     const shares = WITNESSES.flatMap((member) => (paid[member] === undefined ? [] : [paid[member][c]!]));
-    return isBaseline[c] === 1 ? 0 : confidenceOf(intervalHigh[c]! - intervalLow[c]!, total, shares);
+    return isBaseline[c] === 1 ? 1 : confidenceOf(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
   });
   const lastClick = aligner(channels, input.comparison.channels)(input.comparison.rules.last.value);
   const revenueCents = toCents(totals.revenue);
@@ -103,23 +165,28 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
     basis: credit.basis,
     weights: credit.weights,
     memberShare: paid,
-    share: credit.share,
-    conversions: credit.share.map((share) => share * credit.conversions),
+    share,
+    conversions: share.map((part) => part * conversions),
     value,
     intervalLow,
     intervalHigh,
     confidence,
     overallConfidence: total > 0 ? value.reduce((sum, amount, c) => sum + amount * confidence[c]!, 0) / sumOf(value) : 0,
     incrementalRevenue: total,
-    incrementalConversions: credit.conversions,
+    incrementalConversions: conversions,
     revenue: totals.revenue,
     baselineRevenue: totals.revenue - total,
     valueCents: published.channels,
     baselineCents: published.rest,
     revenueCents,
     lastClickCents,
-    deltaR: deltaROf(published.channels, lastClickCents, isBaseline, revenueCents, credit.deltaRInterval(lastClick)),
+    deltaR: deltaROf(published.channels, lastClickCents, isBaseline, revenueCents, deltaRInterval(replicates, credit.groups, ends, lastClick, setting)),
+    replicates,
+    groups: credit.groups,
+    calibrations: input.experiments.map(({ channel, incrementalRevenue, standardError }) => ({ channel, measured: incrementalRevenue, standardError, before: credit.share[channel]! * credit.revenue, after: value[channel]! })),
+    kappa,
     warnings: [
+      ...(input.experiments.length === 0 ? [] : [`Calibrated by ${input.experiments.length} ${input.experiments.length === 1 ? 'experiment' : 'experiments'}.`]),
       ...credit.warnings,
       ...CAUSAL_MEMBERS.flatMap((member) => {
         const outcome = members[member];

@@ -1,10 +1,10 @@
-import { jackknifeError } from '../../numerics/jackknife.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import type { PathTotals } from '../../outcome.ts';
+import type { Failure, PathTotals } from '../../outcome.ts';
 import { sharesOf, sumOf } from '../credits.ts';
+import type { MarkovResult } from '../markov/markov-result.ts';
 import type { PravResult } from '../prav/prav-result.ts';
-import type { aligner } from './channel-alignment.ts';
-import { recovered } from './delta-r.ts';
+import type { Belief } from './calibration.ts';
+import { aligner } from './channel-alignment.ts';
 import { blend, priorWeights, stackedWeights } from './stacking.ts';
 import type { MemberShares, MemberWeights } from './stacking.ts';
 
@@ -19,12 +19,17 @@ export interface IncrementalCredit {
   /** per channel, before it is widened to contain the credit */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** interval of Delta_R given last click (major units) */
-  readonly deltaRInterval: (lastClick: Float64Array) => readonly [low: number, high: number];
+  /** the credit that each delete-a-group jackknife replicate leads to (groups × K, row-major), weights held; no groups without PRAV */
+  readonly replicates: Float64Array;
+  readonly groups: number;
+  /** the credit at the ends of what identification leaves open */
+  readonly ends: readonly Float64Array[];
+  /** κ and what it does to the credit, for experiments; null without placebos */
+  readonly kappa: Belief['kappa'];
   readonly warnings: readonly string[];
 }
 
-interface Setting {
+export interface CreditSetting {
   readonly channels: number;
   readonly isBaseline: Uint8Array;
   readonly confidenceLevel: number;
@@ -34,7 +39,7 @@ interface Setting {
 }
 
 /** T and the intervals from PRAV, weights by stacking on its folds. */
-export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof aligner>, shares: MemberShares, setting: Setting): IncrementalCredit {
+export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof aligner>, shares: MemberShares, setting: CreditSetting): IncrementalCredit {
   const { channels, isBaseline } = setting;
   const folds = { ...prav.folds, target: align(prav.folds.target, prav.folds.folds), error: align(prav.folds.error, prav.folds.folds), share: align(prav.folds.share, prav.folds.folds) };
   const learned = stackedWeights(shares, folds, channels);
@@ -50,12 +55,9 @@ export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof alig
     return withoutPrav.map((part, c) => (part + weights.prav * share[c]!) * total);
   };
   const replicates = align(prav.replicates, prav.groups);
-  const deltaRInterval = (lastClick: Float64Array): readonly [number, number] => {
-    const deltas = Float64Array.from({ length: prav.groups }, (_, g) => recovered(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), lastClick, isBaseline));
-    const reach = twoSidedZ(setting.confidenceLevel) * jackknifeError(deltas, prav.groups);
-    const ends = [prav.revenueAtKappaHigh, prav.revenueAtKappaLow].map((outcome) => recovered(creditWith(align(outcome)), lastClick, isBaseline));
-    return [Math.min(...ends) - reach, Math.max(...ends) + reach];
-  };
+  for (let g = 0; g < prav.groups; g++) replicates.set(creditWith(replicates.subarray(g * channels, (g + 1) * channels)), g * channels);
+  const [atHigh, atLow] = [align(prav.revenueAtKappaHigh), align(prav.revenueAtKappaLow)];
+  const reach = prav.kappaRange[1] - prav.kappaRange[0];
   return {
     basis: 'placebo_adjusted',
     weights,
@@ -64,7 +66,13 @@ export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof alig
     share: revenue > 0 ? blended : new Float64Array(channels),
     low: align(prav.intervalLow),
     high: align(prav.intervalHigh),
-    deltaRInterval,
+    replicates,
+    groups: prav.groups,
+    ends: [creditWith(atHigh), creditWith(atLow)],
+    kappa:
+      reach > 0
+        ? { value: prav.kappa, deviation: reach / (2 * twoSidedZ(setting.confidenceLevel)), slope: atHigh.map((revenueThere, c) => (isBaseline[c] === 1 ? 0 : (revenueThere - atLow[c]!) / reach)) }
+        : null,
     warnings: [
       ...prav.warnings,
       ...(prav.total === 0 ? ['No paid channel shows an effect beyond that of unpaid visits: all revenue is baseline.'] : []),
@@ -75,15 +83,17 @@ export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof alig
 
 /**
  * Without placebos: published prior weights, T = the paid share of the path credit. Nothing in such data rules out that a
- * channel caused no sale, so each interval reaches from 0 to the largest credit that any member gives.
+ * channel caused no sale, nor that it caused all that passed through it: each interval reaches from 0 to the largest credit
+ * that any member gives, or to what Markov's chain loses without the channel where that is more.
  */
-export function creditByPrior(shares: MemberShares, fullShares: MemberShares, totals: PathTotals, reason: string, setting: Setting): IncrementalCredit {
+export function creditByPrior(shares: MemberShares, fullShares: MemberShares, totals: PathTotals, markov: MarkovResult | Failure, channelNames: readonly string[], reason: string, setting: CreditSetting): IncrementalCredit {
   const { channels, isBaseline } = setting;
   const weights = priorWeights(shares);
   const paid = blend(fullShares, weights, channels).reduce((sum, share, c) => (isBaseline[c] === 1 ? sum : sum + share), 0);
   const revenue = Math.min(Math.max(0, totals.value) * paid, setting.mostRevenue);
   const high = new Float64Array(channels);
   for (const share of Object.values(fullShares)) share.forEach((part, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, part * Math.max(0, totals.value))));
+  if (markov.ok) aligner(channelNames, markov.channels)(markov.removalEffectValue).forEach((effect, c) => (high[c] = isBaseline[c] === 1 ? 0 : Math.max(high[c]!, effect * Math.max(0, totals.value))));
   return {
     basis: 'prior',
     weights,
@@ -92,7 +102,10 @@ export function creditByPrior(shares: MemberShares, fullShares: MemberShares, to
     share: revenue > 0 ? blend(shares, weights, channels) : new Float64Array(channels),
     low: new Float64Array(channels),
     high,
-    deltaRInterval: (lastClick) => [0, recovered(high, lastClick, isBaseline)],
+    replicates: new Float64Array(0),
+    groups: 0,
+    ends: [new Float64Array(channels), high],
+    kappa: null,
     warnings: [
       `Placebo validation could not run: ${reason}`,
       'Model weights are the published priors (Markov .45, Shapley .45, dominance .05, relative weights .05), not learned from this data.',

@@ -119,7 +119,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   };
 
   services.onProgress(stage('combining', 0.85, 'Combining the models'));
-  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison });
+  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: [] });
   const outcomes: ModelOutcomes = { ...members, causal };
   const outcome = required(parameters.model, outcomes[parameters.model]);
   return compose(parameters, data, totals, outcomes, outcome, services.clockMs() - services.startedMs);

@@ -31,6 +31,7 @@ function input(changes: Partial<CausalInput> = {}, members: Partial<CausalInput[
     confidenceLevel: LEVEL_OF_1_96,
     totals: TOTALS,
     comparison: figures('comparison', { events, options }),
+    experiments: [],
     ...changes,
     members: {
       markov: figures('markov', { paths, order: 1 }),
@@ -57,7 +58,7 @@ describe('the causal model', () => {
       [result.value, expected.credit],
       [result.intervalLow, expected.low],
       [result.intervalHigh, expected.high],
-      [result.confidence, expected.confidence],
+      [result.confidence.map((confidence, c) => (isUnpaid(events.channels[c]!) ? 0 : confidence)), expected.confidence],
       ...Object.entries(expected.share_by_model).map(([member, share]) => [result.memberShare[member as 'prav']!, share] as const),
     ] as const;
     for (const [actual, record] of columns) expect(relativeDifference(actual, columnOf(events.channels, record))).toBeLessThan(1e-4);
@@ -122,7 +123,8 @@ describe('the causal model', () => {
     const nothing = figures('causal', input({}, { prav: { ...members.prav, total: 0, value: none, conversions: none, share: none } }));
     expect(nothing.incrementalRevenue).toBe(0);
     expect(nothing.baselineCents).toBe(895_222);
-    expect(total(nothing.share) + total(nothing.confidence) + nothing.overallConfidence).toBe(0);
+    expect(total(nothing.share) + paid(nothing.confidence) + nothing.overallConfidence).toBe(0);
+    expect(total(nothing.confidence)).toBe(2);
   });
 
   test('revenue below zero (more refunds than sales) leaves nothing to credit', () => {
@@ -149,6 +151,62 @@ describe('the causal model', () => {
     expect(valueCents[affiliate]).toBe(0);
     expect(deltaR.deltaCents[affiliate]).toBe(50_000);
     expect(deltaR.underCredited).not.toContain(affiliate);
+  });
+
+  describe('calibrated by experiments', () => {
+    const channel = events.channels.indexOf('retargeting');
+    const measured = (incrementalRevenue: number, standardError: number, of = channel) => ({ channel: of, incrementalRevenue, standardError });
+
+    test('a sure measurement pins its channel, narrows its interval and moves the others through κ', () => {
+      const pinned = figures('causal', input({ experiments: [measured(600, 1e-6)] }));
+      expect(pinned.value[channel]).toBeCloseTo(600, 6);
+      expect(pinned.intervalHigh[channel]! - pinned.intervalLow[channel]!).toBeLessThan(1e-3);
+      expect(pinned.kappa!.calibrated).toBeGreaterThan(pinned.kappa!.estimated);
+      const search = events.channels.indexOf('paid_search');
+      expect(pinned.value[search]).toBeLessThan(result.value[search]!);
+      expect(pinned.intervalHigh[search]! - pinned.intervalLow[search]!).toBeLessThan(result.intervalHigh[search]! - result.intervalLow[search]!);
+      expect(total(pinned.value)).toBeCloseTo(pinned.incrementalRevenue, 8);
+      expect(total(pinned.valueCents) + pinned.baselineCents).toBe(895_222);
+      expect(pinned.calibrations).toEqual([{ channel, measured: 600, standardError: 1e-6, before: result.value[channel], after: pinned.value[channel] }]);
+      expect(pinned.warnings[0]).toBe('Calibrated by 1 experiment.');
+    });
+
+    test('a measurement that says nothing changes nothing', () => {
+      const same = figures('causal', input({ experiments: [measured(600, 1e12)] }));
+      for (const name of ['value', 'intervalLow', 'intervalHigh', 'share', 'confidence', 'replicates'] as const) expect(relativeDifference(same[name], result[name])).toBeLessThan(1e-9);
+    });
+
+    test('several experiments: their order makes no difference, and a channel takes the precision-weighted mean', () => {
+      const email = events.channels.indexOf('email');
+      const list = [measured(900, 150), measured(500, 300), measured(200, 80, email)];
+      const one = figures('causal', input({ experiments: list }));
+      const other = figures('causal', input({ experiments: list.toReversed() }));
+      expect(relativeDifference(one.value, other.value)).toBeLessThan(1e-9);
+      const alone = figures('causal', input({ experiments: list.slice(0, 2) }));
+      const deviation = (result.intervalHigh[channel]! - result.intervalLow[channel]!) / (2 * 1.96);
+      const precision = [1 / deviation ** 2, 1 / 150 ** 2, 1 / 300 ** 2];
+      expect(alone.value[channel]).toBeCloseTo((result.value[channel]! * precision[0]! + 900 * precision[1]! + 500 * precision[2]!) / total(precision), 1);
+    });
+
+    test('an experiment on an unpaid or unknown channel, or without an error, is refused', () => {
+      for (const bad of [measured(1, 1, events.channels.indexOf('direct')), measured(1, 1, 99), measured(1, 0), measured(NaN, 1)]) {
+        expect(refusal('causal', input({ experiments: [bad] })).code).toBe('invalid_input');
+      }
+    });
+  });
+
+  test('less is known without users: prior weights report lower confidence than placebos do', () => {
+    const prior = figures('causal', input({}, NO_PRAV));
+    expect(prior.overallConfidence).toBeLessThan(result.overallConfidence);
+  });
+
+  test('revenue that no touch preceded stays baseline', () => {
+    const { comparison, members } = input();
+    if (!members.prav.ok) throw new Error(members.prav.message);
+    const touched = 3000;
+    const capped = figures('causal', input({ comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } } }));
+    expect(capped.incrementalRevenue).toBeCloseTo(touched, 6);
+    expect(capped.incrementalConversions).toBeLessThanOrEqual(45);
   });
 
   test('where nothing ran there is nothing to combine', () => {
