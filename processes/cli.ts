@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { MODELS } from '../schema/value-lists.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
@@ -7,8 +8,6 @@ import type { VerifyOptions } from './cli/verify-command.ts';
 
 /** Exit codes of every command. */
 const EXIT = { ok: 0, badInput: 1, internal: 2, interrupted: 130 } as const;
-
-const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'];
 
 const EXAMPLES = `
 Examples:

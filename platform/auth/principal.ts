@@ -1,3 +1,5 @@
+import type { ENVIRONMENTS } from '../../schema/value-lists.ts';
+
 /** The ten scopes of the contract. */
 export const SCOPES = [
   'attribution:read',
@@ -13,7 +15,7 @@ export const SCOPES = [
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
-export type Environment = 'live' | 'sandbox';
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** Who is calling: the outcome of authentication, and all that authorisation and tenancy need. */
 export interface Principal {

@@ -1,6 +1,7 @@
 import { SignJWT, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
+import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { SCOPES, type RequestContext } from '../auth/principal.ts';
 
 /** HTTP header and `extensions` member that carry the token from the gateway to a subgraph. */
@@ -30,7 +31,7 @@ const contextSchema = z.object({
       agentId: z.string().nullable(),
       credentialId: z.string(),
       scopes: z.array(z.enum(SCOPES)),
-      environment: z.enum(['live', 'sandbox']),
+      environment: z.enum(ENVIRONMENTS),
     })
     .nullable(),
 });

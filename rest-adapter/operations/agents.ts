@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { CAPABILITIES } from '../../schema/value-lists.ts';
 import { given, inOrder, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
-
-const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
 
 const rateLimits = z.object({ requests_per_minute: z.int(), daily_limit: z.int().nullable().meta({ description: 'Null means unlimited' }) });
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { RESULT_SECTIONS, type ResultSection } from '../../schema/attribution-result.ts';
+import { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
 import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
-import { attributionResult, exampleAttribution, GRANULARITIES, MODELS, presentAttribution, STATUSES } from '../representations/attribution-result.ts';
+import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
 import { dateRange } from '../representations/date-range.ts';
 import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
@@ -111,7 +112,7 @@ export const attributionOperations = [
     querySchema: withinReach(
       z.object({
         ...pageParameters,
-        status: z.enum(STATUSES).optional(),
+        status: z.enum(ATTRIBUTION_STATUSES).optional(),
         model: z.enum(MODELS).optional(),
         data_source_id: z.string().min(1).max(128).optional(),
         agent_id: z.string().min(1).max(128).optional(),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../schema/value-lists.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
-import { dataSourceRecord, dataSourceStatus, exampleDataSource, presentDataSource, presentDataSourceStatus, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../representations/data-source-record.ts';
+import { dataSourceRecord, dataSourceStatus, exampleDataSource, presentDataSource, presentDataSourceStatus } from '../representations/data-source-record.ts';
 import { ingestReport, rejectedRow } from '../representations/ingest-report.ts';
 import { graphPage, meta, pageQuery, presentMeta } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';

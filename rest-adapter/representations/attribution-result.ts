@@ -1,11 +1,8 @@
 import { z } from 'zod';
+import { ATTRIBUTION_STATUSES, ENVIRONMENTS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
-
-export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
-export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
-export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
 const ratio = z.number().nullable();
 const money = z.number().nullable();
@@ -48,7 +45,7 @@ const diagnostics = z.object({
 export const attributionResult = z
   .object({
     id: z.string(),
-    status: z.enum(STATUSES),
+    status: z.enum(ATTRIBUTION_STATUSES),
     model: z.enum(MODELS),
     data_source_id: z.string(),
     date_range: z.tuple([z.iso.date(), z.iso.date()]),
@@ -61,7 +58,7 @@ export const attributionResult = z
     granularity: z.enum(GRANULARITIES),
     channels: z.array(z.string()).nullable(),
     currency: z.string().nullable(),
-    environment: z.enum(['live', 'sandbox']),
+    environment: z.enum(ENVIRONMENTS),
     revision: z.int(),
     conversions: z.number().nullable(),
     revenue: money,

@@ -1,10 +1,7 @@
 import { z } from 'zod';
+import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../schema/value-lists.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
-
-export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
-export const SOURCE_STATUSES = ['connected', 'syncing', 'error'] as const;
-export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
 
 const moment = z.iso.datetime().nullable();
 const fraction = z.number().min(0).max(1).nullable();

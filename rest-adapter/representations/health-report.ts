@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 
 export type CheckStatus = 'ok' | 'degraded' | 'down';
@@ -33,7 +34,7 @@ export const healthReport = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     api_version: z.iso.date(),
-    environment: z.enum(['live', 'sandbox']),
+    environment: z.enum(ENVIRONMENTS),
     time: z.iso.datetime(),
     uptime_seconds: z.number(),
     checks: z.record(z.string(), check),

@@ -1,10 +1,11 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import { CAPABILITIES, TIERS, type Agent, type Capability, type Tier } from './agent.ts';
+import { TIERS, type Agent, type Capability, type Tier } from './agent.ts';
 
 const CapabilityEnum = enumOf(CAPABILITIES);
 registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });

@@ -1,9 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { CAPABILITIES } from '../../../schema/value-lists.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
-export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
-
 export const TIERS = ['discovery', 'partner', 'ambassador'] as const;
 export type Tier = (typeof TIERS)[number];
 

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
+import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { createAccount } from '../../../platform/auth/account-store.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { Agent, CAPABILITIES } from './agent.ts';
+import { Agent } from './agent.ts';
 
 const REFERRAL_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const REFERRAL_LENGTH = 10;

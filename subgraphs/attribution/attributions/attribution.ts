@@ -1,14 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { AnalysisFigures } from './figures.ts';
 
-export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 export type AttributionModel = (typeof MODELS)[number];
-
-export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
-
-export type AttributionStatus = 'pending' | 'processing' | 'completed' | 'failed';
+export type AttributionStatus = (typeof ATTRIBUTION_STATUSES)[number];
 
 /** Why an analysis failed, in words that a shop owner can act on. */
 export interface AttributionFailure {
@@ -36,7 +34,7 @@ const AttributionSchema = defineEntity({
     conversionEvent: p.text(),
     confidenceLevel: p.float(),
     markovOrder: p.integer(),
-    environment: p.text().$type<'live' | 'sandbox'>(),
+    environment: p.text().$type<Environment>(),
     revision: p.integer().default(1),
     result: p.json().$type<AnalysisFigures>().nullable(),
     failure: p.json().$type<AttributionFailure>().nullable(),

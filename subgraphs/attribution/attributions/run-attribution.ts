@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
+import { GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
@@ -8,8 +9,8 @@ import type { Database } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
-import { Attribution, GRANULARITIES, MODELS } from './attribution.ts';
-import { parseDateRange, type DateRange } from './date-range.ts';
+import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
+import { Attribution } from './attribution.ts';
 import { appendProgress } from './progress.ts';
 
 /** What the worker is told; everything else stands in the row. */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
+import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { DataSource, DEFAULT_BASELINE_CHANNELS, DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from './data-source.ts';
+import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
 
 const csvCredentials = z.strictObject({
   filename: z.string().max(255).optional(),

@@ -1,14 +1,15 @@
 import { Directive, Field, Float, ID, InputType, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../../../platform/graph/connection.ts';
+import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import { SOURCE_TYPES, SYNC_SCHEDULES, type SourceStatus, type SourceType, type SyncSchedule } from './data-source.ts';
+import type { SourceStatus, SourceType, SyncSchedule } from './data-source.ts';
 
 const SourceTypeEnum = enumOf(SOURCE_TYPES);
 registerEnumType(SourceTypeEnum, { name: 'DataSourceType', description: 'Where the rows of a source come from.' });
-const SourceStatusEnum = enumOf(['connected', 'syncing', 'error'] as const);
+const SourceStatusEnum = enumOf(SOURCE_STATUSES);
 registerEnumType(SourceStatusEnum, { name: 'DataSourceStatus', description: 'CONNECTED, SYNCING while rows arrive, ERROR after a failed sync.' });
 const SyncScheduleEnum = enumOf(SYNC_SCHEDULES);
 registerEnumType(SyncScheduleEnum, { name: 'SyncSchedule', description: 'How often a source is synced by itself.' });

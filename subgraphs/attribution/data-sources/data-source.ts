@@ -1,16 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { DELIMITERS, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
-export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
 export type SourceType = (typeof SOURCE_TYPES)[number];
-
-export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
 export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
-
-export const DELIMITERS = [',', ';', '\t', '|'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
-
-export type SourceStatus = 'connected' | 'syncing' | 'error';
+export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
 /** Channels that are there without marketing, unless a source or a run names others (see docs/concepts/baseline.md). */
 export const DEFAULT_BASELINE_CHANNELS: readonly string[] = ['direct', 'organic*', '(none)', 'unassigned'];

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
+import { DELIMITERS } from '../../../schema/value-lists.ts';
+import type { Delimiter } from '../data-sources/data-source.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { intakeStatement, type RecordEncoding } from './intake-statement.ts';
 import { parquetUpload } from './parquet-upload.ts';
@@ -11,12 +13,11 @@ import { detectLayout, type RecordLayout } from './record-kind.ts';
 import { jsonRowsAsLines } from './json-rows.ts';
 import type { SourceKey } from './source-key.ts';
 import { uploadBody, type ContentEncoding, type UploadBody } from './upload-body.ts';
-import { DELIMITERS, readCsvHead, readJsonHead, type Delimiter, type UploadHead } from './upload-head.ts';
+import { readCsvHead, readJsonHead, type UploadHead } from './upload-head.ts';
 import { UploadStore } from './upload-store.ts';
 
 /** What an upload may be. `application/json` is an array of at most 1000 rows. */
 export const RECORD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet', 'application/json'] as const;
-export type RecordMediaType = (typeof RECORD_MEDIA_TYPES)[number];
 
 export interface IngestOptions {
   readonly clickhouse: ClickHouse;

@@ -1,9 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { ProblemError } from '../../../schema/problems.ts';
+import { DELIMITERS } from '../../../schema/value-lists.ts';
+import type { Delimiter } from '../data-sources/data-source.ts';
 import { RecordScanner } from './record-scanner.ts';
-
-export const DELIMITERS = [',', ';', '\t', '|'] as const;
-export type Delimiter = (typeof DELIMITERS)[number];
 
 /** What the first bytes of an upload tell. */
 export interface UploadHead {

@@ -1,6 +1,9 @@
-import { daysIn, parseDateRange } from '../../../../subgraphs/attribution/attributions/date-range.ts';
+import { daysBetween } from '../../../../schema/day-range.ts';
+import { parseDateRange, type DateRange } from '../../../../subgraphs/attribution/data-sources/date-range.ts';
 
 const now = new Date('2026-11-21T10:00:00Z');
+
+const daysIn = ({ start, end }: DateRange): number => daysBetween(start, end);
 
 function codeOf(range: readonly string[]): string | undefined {
   try {

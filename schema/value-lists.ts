@@ -1,0 +1,17 @@
+/**
+ * The closed value lists of the contract, each in its one place: the doors, the graph and the domain all read them here.
+ * Written as REST writes them; the graph shows them in upper case.
+ */
+
+export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
+export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+export const ENVIRONMENTS = ['live', 'sandbox'] as const;
+
+export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
+export const SOURCE_STATUSES = ['connected', 'syncing', 'error'] as const;
+export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
+/** What may stand between the cells of a CSV file. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
