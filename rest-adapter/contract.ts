@@ -4,6 +4,7 @@ import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { billingOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
+import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
 import { verificationOperations } from './operations/verification.ts';
 
@@ -15,6 +16,7 @@ export const CONTRACT: readonly Operation[] = [
   ...attributionOperations,
   ...verificationOperations,
   ...dataSourceOperations,
+  ...experimentOperations,
   ...agentOperations,
   ...billingOperations,
   ...healthOperations,

@@ -14,4 +14,7 @@ export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
 /** What may stand between the cells of a CSV file. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
+/** How an experiment kept some people or places away from a channel. */
+export const EXPERIMENT_METHODS = ['holdout', 'geo'] as const;
+
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;

@@ -14,6 +14,8 @@ export const ACTIONS = {
   'dataSource:connect': 'attribution:write',
   'dataSource:write': 'attribution:write',
   'dataSource:delete': 'attribution:write',
+  'experiment:read': 'attribution:read',
+  'experiment:write': 'attribution:write',
   'billing:read': 'billing:read',
 } as const satisfies Record<string, Scope | null>;
 

@@ -100,5 +100,28 @@ export const attributionOwner: MigrationOwner = {
            as $$ select revision from attribution.attributions where id = wanted $$`,
       ],
     },
+    {
+      name: '011-experiments',
+      up: [
+        `create table attribution.experiments (
+           id uuid primary key,
+           account_id uuid not null,
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           environment text not null,
+           channel text not null,
+           method text not null check (method in ('holdout', 'geo')),
+           period_start date not null,
+           period_end date not null check (period_end >= period_start),
+           incremental_revenue double precision not null,
+           standard_error double precision not null check (standard_error > 0),
+           currency text not null,
+           notes text,
+           created_at timestamptz(3) not null,
+           constraint experiments_natural_key unique (data_source_id, environment, channel, method, period_start, period_end)
+         )`,
+        `create index experiments_account on attribution.experiments (account_id, created_at desc, id desc)`,
+        ...tenantTable('attribution.experiments'),
+      ],
+    },
   ],
 };

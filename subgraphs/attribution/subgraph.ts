@@ -7,19 +7,21 @@ import type { RunAttributionServices } from './attributions/run-attribution.ts';
 import { DataSource } from './data-sources/data-source.ts';
 import { DataSourceResolver, type DataSourceServices } from './data-sources/data-source-resolver.ts';
 import { Upload } from './data-sources/upload.ts';
+import { Experiment } from './experiments/experiment.ts';
+import { ExperimentResolver } from './experiments/experiment-resolver.ts';
 import { ResultVerificationResolver } from './verification/result-verification-resolver.ts';
 
 /** Entities that the attribution subgraph keeps in PostgreSQL; touchpoints live in ClickHouse. */
-export const attributionEntities = [DataSource, Upload, Attribution];
+export const attributionEntities = [DataSource, Upload, Experiment, Attribution];
 
-/** The attribution subgraph: sources, their rows, and the analyses of them. */
+/** The attribution subgraph: sources, their rows, experiments on their channels, and the analyses of them. */
 export function attributionSubgraph(services: DataSourceServices & RunAttributionServices): Promise<Subgraph> {
   const dataSources = new DataSourceResolver(services);
   const attributions = new AttributionResolver(services);
   const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
   return buildSubgraph({
     name: 'attribution',
-    resolvers: [dataSources, attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), new ResultVerificationResolver(services)],
+    resolvers: [dataSources, new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), new ResultVerificationResolver(services)],
     references: {
       DataSource: (reference, context) => dataSources.resolveReference(reference, context),
       Attribution: (reference, context) => attributions.resolveReference(reference, context),

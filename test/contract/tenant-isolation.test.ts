@@ -7,7 +7,7 @@ import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 
-const UNKNOWN: Readonly<Record<string, string>> = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', agent: 'agent_0351EFSwMCuWsp5CADuBq8' };
+const UNKNOWN: Readonly<Record<string, string>> = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', agent: 'agent_0351EFSwMCuWsp5CADuBq8', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ' };
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
 /** Which kind of id a path or field takes. */
@@ -15,6 +15,7 @@ function kindOf(text: string): keyof typeof UNKNOWN {
   if (/data-?source/i.test(text)) return 'ds';
   if (/attribution/i.test(text)) return 'attr';
   if (/agent/i.test(text)) return 'agent';
+  if (/experiment/i.test(text)) return 'exp';
   throw new Error(`the isolation test does not know whose id ${text} takes: teach it`);
 }
 
@@ -48,7 +49,7 @@ function fieldsWithIds(): FieldWithId[] {
 }
 
 function documentOf({ operation, field, member }: FieldWithId, id: string): string {
-  const filler: Record<string, string> = { runAttribution: ', dateRange: ["2026-01-01", "2026-01-31"]', addRecords: ', records: [{ user_id: "x" }]' };
+  const filler: Record<string, string> = { runAttribution: ', dateRange: ["2026-01-01", "2026-01-31"]', addRecords: ', records: [{ user_id: "x" }]', createExperiment: ', channel: "email", method: HOLDOUT, period: ["2026-01-01", "2026-01-31"], incrementalRevenue: 1, standardError: 1' };
   const argument = member === null ? `id: "${id}"` : `input: { ${member}: "${id}"${filler[field.name] ?? ''} }`;
   return `${operation} { ${field.name}(${argument}) { __typename } }`;
 }
@@ -65,8 +66,9 @@ describe('one tenant against another', () => {
     const source = await owner.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
     const ds = String(source.body['data_source_id']);
     const run = await owner.post('/attribution', { data_source_id: ds, date_range: ['2026-01-01', '2026-01-31'] });
+    const experiment = await owner.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: ['2026-01-01', '2026-01-31'], incremental_revenue: 5, standard_error: 1 });
     const me = await owner.get('/agents/me');
-    owned = { ds, attr: String(run.body['id']), agent: String(me.body['agent_id']) };
+    owned = { ds, attr: String(run.body['id']), agent: String(me.body['agent_id']), exp: String(experiment.body['id']) };
   });
 
   afterAll(() => house?.stop());

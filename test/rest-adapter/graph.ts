@@ -88,6 +88,21 @@ const SDL = /* GraphQL */ `
   input DeleteDataSourceInput { id: ID! }
   type DeleteDataSourcePayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
 
+  enum ExperimentMethod { HOLDOUT GEO }
+  type Experiment {
+    id: ID! dataSourceId: ID! channel: String! method: ExperimentMethod! period: [Date!]! incrementalRevenue: Float! standardError: Float! currency: String! notes: String
+    environment: Environment! createdAt: DateTime! trust: TrustEnvelope!
+  }
+  type ExperimentEdge { node: Experiment! }
+  type ExperimentConnection { edges: [ExperimentEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  input ExperimentFilter { dataSourceId: ID channel: String }
+  input CreateExperimentInput {
+    dataSourceId: ID! channel: String! method: ExperimentMethod! period: [Date!]! incrementalRevenue: Float! standardError: Float! currency: String notes: String
+  }
+  type CreateExperimentPayload { experiment: Experiment! trust: TrustEnvelope! }
+  input DeleteExperimentInput { id: ID! }
+  type DeleteExperimentPayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
+
   enum Capability { ATTRIBUTION CHANNEL_ANALYSIS JOURNEY HEALTH FORECASTING }
   enum Tier { DISCOVERY PARTNER AMBASSADOR }
   enum AgentStatus { ACTIVE SUSPENDED CLOSED }
@@ -119,6 +134,8 @@ const SDL = /* GraphQL */ `
     dataSource(id: ID!): DataSource
     dataSources(first: Int, offset: Int): DataSourceConnection!
     dataSourceRejects(id: ID!, first: Int, offset: Int): RejectConnection!
+    experiment(id: ID!): Experiment
+    experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
     plans: PlansPayload!
     verifyResult(input: VerifyResultInput!): ResultVerification!
   }
@@ -127,6 +144,8 @@ const SDL = /* GraphQL */ `
     connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
     syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
     deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!
+    createExperiment(input: CreateExperimentInput!): CreateExperimentPayload!
+    deleteExperiment(input: DeleteExperimentInput!): DeleteExperimentPayload!
     runAttribution(input: RunAttributionInput!): RunAttributionPayload!
   }
   type Subscription { attributionProgress(id: ID!, after: Int): AttributionProgress! }

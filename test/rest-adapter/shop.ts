@@ -35,6 +35,11 @@ export const dataSource = {
   trust: trust(),
 };
 
+const experiment = {
+  id: 'exp_1', dataSourceId: 'ds_1', channel: 'Meta Ads', method: 'HOLDOUT', period: ['2026-01-01', '2026-01-28'], incrementalRevenue: 31_250.505, standardError: 4_800.004, currency: 'USD', notes: null,
+  environment: 'LIVE', createdAt: NOW, trust: trust(),
+};
+
 const agent = {
   id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
   totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
@@ -61,6 +66,13 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     dataSourceRejects: ({ id }: { id: string }) => {
       if (one(id) === null) throw missing('data source');
       return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' } }], totalCount: 1, trust: trust() };
+    },
+    experiment: ({ id }: { id: string }) => (id.startsWith('exp_') ? experiment : null),
+    experiments: () => ({ edges: [{ node: experiment }], totalCount: 1, trust: trust() }),
+    createExperiment: () => ({ experiment, trust: trust() }),
+    deleteExperiment: ({ input }: { input: { id: string } }) => {
+      if (!input.id.startsWith('exp_')) throw missing('experiment');
+      return { id: input.id, deleted: true, trust: trust() };
     },
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
     registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),

@@ -1,10 +1,11 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { connectionType } from '../../../platform/graph/connection.ts';
-import { ATTRIBUTION_STATUSES, ENVIRONMENTS, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
+import { EnvironmentEnum } from '../environment-type.ts';
 import type { AttributionFailure, AttributionModel, AttributionStatus, Granularity } from './attribution.ts';
 
 export const ModelEnum = enumOf(MODELS);
@@ -13,8 +14,6 @@ export const StatusEnum = enumOf(ATTRIBUTION_STATUSES);
 registerEnumType(StatusEnum, { name: 'AttributionStatus', description: 'Where an analysis is in its life.' });
 const GranularityEnum = enumOf(GRANULARITIES);
 registerEnumType(GranularityEnum, { name: 'Granularity', description: 'Length of a period; weeks start on Monday.' });
-export const EnvironmentEnum = enumOf(ENVIRONMENTS);
-registerEnumType(EnvironmentEnum, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });
 const FailureCodeEnum = enumOf(['insufficient_data', 'source_unavailable', 'cancelled', 'internal'] as const);
 registerEnumType(FailureCodeEnum, { name: 'AttributionFailureCode', description: 'Why an analysis ended without figures.' });
 

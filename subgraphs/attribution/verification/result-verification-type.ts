@@ -4,7 +4,7 @@ import { DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { SIGNATURE_REASONS, type SignatureReason } from '../../../platform/trust/signed-result.ts';
-import { EnvironmentEnum } from '../attributions/attribution-type.ts';
+import { EnvironmentEnum } from '../environment-type.ts';
 
 const ReasonEnum = enumOf(SIGNATURE_REASONS);
 registerEnumType(ReasonEnum, { name: 'SignatureReason', description: 'Why a signed result is not believed.' });

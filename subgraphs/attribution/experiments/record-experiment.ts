@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import { EXPERIMENT_METHODS } from '../../../schema/value-lists.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { newUuid, publicId, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import type { DataSource } from '../data-sources/data-source.ts';
+import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { parseDateRange } from '../data-sources/date-range.ts';
+import { Experiment } from './experiment.ts';
+import { ExperimentStore } from './experiment-store.ts';
+
+export interface ExperimentServices {
+  readonly database: Database;
+  /** The channels that a source has rows of. */
+  readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly clock: () => Date;
+}
+
+/** Currency of a source whose rows name none. */
+const DEFAULT_CURRENCY = 'USD';
+/** Far above any shop, and far below where cents are lost in a double. */
+const MAX_AMOUNT = 1e12;
+/** The smallest standard error that two decimals can show. */
+const LEAST_ERROR = 0.01;
+
+const request = z.object({
+  dataSourceId: z.string(),
+  channel: z.string().min(1).max(512),
+  method: z.enum(EXPERIMENT_METHODS),
+  period: z.array(z.string()),
+  incrementalRevenue: z.number().min(-MAX_AMOUNT).max(MAX_AMOUNT),
+  standardError: z.number().min(LEAST_ERROR).max(MAX_AMOUNT),
+  currency: z.string().nullish(),
+  notes: z.string().max(2_000).nullish(),
+});
+
+/**
+ * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated by it.
+ * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and the codes of
+ *   a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of one channel, method and
+ *   period: it would count twice.
+ */
+export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown): Promise<Experiment> {
+  const input = parseInput(request, rawInput);
+  const now = services.clock();
+  const period = parseDateRange(input.period, now, 'period');
+  const accountId = principal.accountId as Uuid;
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+  const source = await services.database.asTenant(accountId, (em) => new DataSourceStore(em).require(dataSourceId));
+  refuseUnknownChannel(input.channel, await services.channelsOf(accountId, dataSourceId));
+
+  return services.database.asTenant(accountId, async (em) => {
+    // The lock keeps two equal requests from both finding nothing.
+    await new DataSourceStore(em).lock(dataSourceId);
+    const key = { dataSourceId, environment: principal.environment, channel: input.channel, method: input.method, periodStart: period.start, periodEnd: period.end };
+    const same = await new ExperimentStore(em).findSame(key);
+    if (same !== null) {
+      throw new ProblemError('conflict', `${publicId('exp', same.id)} is the ${same.method} result of ${same.channel} for this period already, and would count twice. Delete it first to replace it.`, { code: 'already_recorded' });
+    }
+    const experiment = em.create(Experiment, {
+      id: newUuid(now.getTime()),
+      accountId,
+      ...key,
+      incrementalRevenue: input.incrementalRevenue,
+      standardError: input.standardError,
+      currency: currencyOf(source, input.currency ?? null),
+      notes: input.notes ?? null,
+      createdAt: now,
+    });
+    await em.flush();
+    return experiment;
+  });
+}
+
+function refuseUnknownChannel(channel: string, known: readonly string[]): void {
+  if (known.includes(channel)) return;
+  const message = `the source has no channel ${JSON.stringify(channel)}; it has ${known.join(', ') || 'none yet'}.`;
+  throw new ProblemError('validation_error', `channel: ${message}`, { code: 'unknown_channel', param: '/channel', errors: [{ param: '/channel', code: 'unknown_channel', message }] });
+}
+
+/** A source has one currency, and an effect in another could not be held against its revenue. */
+function currencyOf(source: DataSource, given: string | null): string {
+  const currency = source.currency ?? DEFAULT_CURRENCY;
+  if (given === null || given === currency) return currency;
+  const message = `the amounts of this source are in ${currency}`;
+  throw new ProblemError('validation_error', `currency: ${message}`, { code: 'wrong_currency', param: '/currency', errors: [{ param: '/currency', code: 'wrong_currency', message }] });
+}
