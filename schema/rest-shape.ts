@@ -14,6 +14,7 @@ const RATIO_DIGITS = 4;
 const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
   'spend', 'revenue', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison', 'Experiment.standardError',
+  'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
 ]);
 const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);
 /** JSON maps of ratios; JSON that is not listed here or above passes as it is. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ATTRIBUTION_STATUSES, ENVIRONMENTS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
+import { ATTRIBUTION_STATUSES, ENVIRONMENTS, EXPERIMENT_METHODS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
@@ -28,6 +28,23 @@ const channelImpact = z
   })
   .meta({ id: 'ChannelImpact' });
 
+const experimentCalibration = z
+  .object({
+    id: z.string(),
+    channel: z.string(),
+    method: z.enum(EXPERIMENT_METHODS),
+    period: z.tuple([z.iso.date(), z.iso.date()]),
+    measured_incremental_revenue: z.number().meta({ description: 'Over the period' }),
+    measured_standard_error: z.number(),
+    incremental_revenue: z.number().meta({ description: 'Carried over to the range' }),
+    standard_error: z.number(),
+    overlap: z.number().meta({ description: 'Share of the period in the range times share of the range in the period' }),
+    basis: z.enum(['touches', 'days']),
+    model_incremental_revenue_before: z.number().meta({ description: 'Credit of the channel without any experiment' }),
+    model_incremental_revenue_after: z.number(),
+  })
+  .meta({ id: 'ExperimentCalibration' });
+
 const diagnostics = z.object({
   journeys: z.int(),
   converting_journeys: z.int(),
@@ -39,6 +56,7 @@ const diagnostics = z.object({
   run_digest: z.string(),
   warnings: z.array(z.string()),
   models: z.record(z.string(), z.unknown()),
+  experiments: z.array(experimentCalibration).meta({ description: 'Experiments that calibrated the causal credit' }),
 });
 
 /** An analysis; the order of the members is the order in the body. */
@@ -130,6 +148,10 @@ export const exampleAttribution: Json = {
   diagnostics: {
     journeys: 48_211, converting_journeys: 1890, touches: 120_044, converged: true, iterations: 41, elapsed_ms: 812,
     seed: '6f1c2a', run_digest: 'sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12', warnings: [], models: { markov: { order: 2 } },
+    experiments: [{
+      id: 'exp_01JQ2n4Kc7WyQhTzBdMpRs', channel: 'meta_ads', method: 'geo', period: ['2026-01-01', '2026-01-28'], measured_incremental_revenue: 31_250.5, measured_standard_error: 4_800,
+      incremental_revenue: 34_600.2, standard_error: 5_590.88, overlap: 0.9036, basis: 'touches', model_incremental_revenue_before: 44_210.75, model_incremental_revenue_after: 40_920.11,
+    }],
   },
   progress: 1,
   failure: null,

@@ -34,7 +34,13 @@ const SDL = /* GraphQL */ `
   }
   type TimeSeriesPoint { periodStart: Date! channels: JSON! }
   type Failure { code: String! message: String! }
-  type Diagnostics { journeys: Int! convertingJourneys: Int! touches: Int! converged: Boolean! iterations: Int! elapsedMs: Float! seed: String! runDigest: String! warnings: [String!]! models: JSON! }
+  enum ExperimentMethod { HOLDOUT GEO }
+  enum ExperimentBasis { TOUCHES DAYS }
+  type ExperimentCalibration {
+    id: ID! channel: String! method: ExperimentMethod! period: [Date!]! measuredIncrementalRevenue: Float! measuredStandardError: Float! incrementalRevenue: Float! standardError: Float! overlap: Float!
+    basis: ExperimentBasis! modelIncrementalRevenueBefore: Float! modelIncrementalRevenueAfter: Float!
+  }
+  type Diagnostics { journeys: Int! convertingJourneys: Int! touches: Int! converged: Boolean! iterations: Int! elapsedMs: Float! seed: String! runDigest: String! warnings: [String!]! models: JSON! experiments: [ExperimentCalibration!]! }
   type Attribution {
     id: ID! status: AttributionStatus! model: AttributionModel! dataSourceId: ID! dateRange: [Date!]! channelImpact: [ChannelImpact!]! methodology: String! confidence: Float
     createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
@@ -88,7 +94,6 @@ const SDL = /* GraphQL */ `
   input DeleteDataSourceInput { id: ID! }
   type DeleteDataSourcePayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
 
-  enum ExperimentMethod { HOLDOUT GEO }
   type Experiment {
     id: ID! dataSourceId: ID! channel: String! method: ExperimentMethod! period: [Date!]! incrementalRevenue: Float! standardError: Float! currency: String! notes: String
     environment: Environment! createdAt: DateTime! trust: TrustEnvelope!

@@ -20,7 +20,8 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
     revenueLastclickCents: 9_842_000, revenueCausalCents: 11_714_970, deltaRCents: 1_872_970, deltaRNetCents: -5, platformFeeCents: 93_649, progress: isCompleted ? 1 : 0.4,
     failure: status === 'FAILED' ? { code: 'insufficient_data', message: 'There are no conversions in this range.' } : null, agentId: null, signature: isCompleted ? 'eyJ.e30.c2ln' : null, trust: trust(),
     timeSeries: [{ periodStart: '2026-01-01', channels: { 'Meta Ads': 1320.405, camelCase_Channel: 1 } }], modelBreakdown: { markov: { 'Meta Ads': 0.270_049 } }, comparison: { last_click: { 'Meta Ads': 28_800.005 } },
-    diagnostics: { journeys: 2, convertingJourneys: 1, touches: 3, converged: true, iterations: 4, elapsedMs: 5.5, seed: 'a', runDigest: 'sha256:00', warnings: [], models: { markov: { removalEffect: 0.123_456_789 } } },
+    diagnostics: { journeys: 2, convertingJourneys: 1, touches: 3, converged: true, iterations: 4, elapsedMs: 5.5, seed: 'a', runDigest: 'sha256:00', warnings: [], models: { markov: { removalEffect: 0.123_456_789 } },
+      experiments: [{ id: 'exp_1', channel: 'Meta Ads', method: 'HOLDOUT', period: ['2026-01-01', '2026-01-28'], measuredIncrementalRevenue: 31_250.505, measuredStandardError: 4_800.004, incrementalRevenue: 34_600.205, standardError: 5_590.881, overlap: 0.903_61, basis: 'TOUCHES', modelIncrementalRevenueBefore: 44_210.755, modelIncrementalRevenueAfter: 40_920.111 }] },
     ...extra,
   };
 }

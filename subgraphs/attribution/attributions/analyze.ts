@@ -8,7 +8,9 @@ import { DEFAULT_RUN_PARAMETERS } from '../../../compute/run-options.ts';
 import type { TaskName, TaskOutcome } from '../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../platform/trust/canonical-json.ts';
 import { isBaselineChannel } from '../data-sources/data-source.ts';
+import type { RangeExperiment } from '../experiments/range-experiments.ts';
 import type { AttributionFailure, AttributionModel } from './attribution.ts';
+import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
 import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type ModelOutcomes, type RunTotals, type Successful } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { modelDiagnostics } from './model-diagnostics.ts';
@@ -32,6 +34,8 @@ export interface RunData {
   readonly spend: ReadonlyMap<string, number>;
   /** Time of the last stored event of the source, seconds since the epoch. */
   readonly observedUntilS: number;
+  /** Experiments that calibrate a causal run; none where absent. */
+  readonly experiments?: readonly RangeExperiment[];
 }
 
 /** What is asked of a run, beside its rows. */
@@ -119,24 +123,27 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   };
 
   services.onProgress(stage('combining', 0.85, 'Combining the models'));
-  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: [] });
+  const plan = planCalibration(parameters.model === 'causal' ? (data.experiments ?? []) : [], channels, isBaseline);
+  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
   const outcomes: ModelOutcomes = { ...members, causal };
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  return compose(parameters, data, totals, outcomes, outcome, services.clockMs() - services.startedMs);
+  return compose(parameters, data, totals, outcomes, outcome, plan, services.clockMs() - services.startedMs);
 }
 
-function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, outcome: Successful<AttributionModel>, elapsedMs: number): AnalysisFigures {
+function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, outcome: Successful<AttributionModel>, plan: CalibrationPlan, elapsedMs: number): AnalysisFigures {
   const credit = creditOf(parameters.model, outcome, totals);
   const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
+  const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
   const figures = {
     currency: parameters.currency,
     conversions: data.totals.conversions,
     unattributedRevenueCents: toCents(totals.unattributedRevenue),
     ...credit,
     ...recoveredRevenue(credit.channels),
-    methodology: methodologyOf(parameters, outcomes),
+    methodology: methodologyOf(parameters, outcomes, calibrations.length),
     modelBreakdown: modelBreakdownOf(outcomes),
     comparison: comparisonOf(totals),
+    calibrations,
   };
   return {
     ...figures,
@@ -149,18 +156,19 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
       elapsedMs: Math.round(elapsedMs),
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models }),
-      warnings,
+      warnings: [...warnings, ...calibrationWarnings],
       models,
     },
   };
 }
 
 /** What was done, in one line of the field's terms. */
-function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes): string {
+function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes, experiments: number): string {
   if (parameters.model === 'markov') return `markov/order-${parameters.markovOrder}`;
   if (parameters.model !== 'causal') return parameters.model;
   const ran = PATH_MODELS.filter((model) => outcomes[model].ok).join('+');
-  return outcomes.causal.ok && outcomes.causal.basis === 'prior' ? `${ran}/prior-weights` : `${ran}/stacked-on-placebo-adjusted-lift`;
+  const weights = outcomes.causal.ok && outcomes.causal.basis === 'prior' ? 'prior-weights' : 'stacked-on-placebo-adjusted-lift';
+  return [ran, weights, ...(experiments === 0 ? [] : [`calibrated-by-${experiments}-experiment${experiments === 1 ? '' : 's'}`])].join('/');
 }
 
 function taskRunner(services: RunServices) {

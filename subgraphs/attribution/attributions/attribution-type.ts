@@ -6,6 +6,7 @@ import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../pl
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { EnvironmentEnum } from '../environment-type.ts';
+import { ExperimentCalibrationType } from './experiment-calibration-type.ts';
 import type { AttributionFailure, AttributionModel, AttributionStatus, Granularity } from './attribution.ts';
 
 export const ModelEnum = enumOf(MODELS);
@@ -89,6 +90,8 @@ export class DiagnosticsType {
   runDigest!: string;
   @Field(() => [String], { description: 'What the reader of the figures should know.' })
   warnings!: readonly string[];
+  @Field(() => [ExperimentCalibrationType], { description: 'Experiments that calibrated the causal credit, beside what the model said without them.' })
+  experiments!: readonly ExperimentCalibrationType[];
   @Field(() => JsonScalar, { description: 'What each model reports of itself.' })
   models!: unknown;
 }

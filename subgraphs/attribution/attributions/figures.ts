@@ -37,6 +37,27 @@ export interface AnalysisDiagnostics {
   readonly models: Readonly<Record<string, unknown>>;
 }
 
+/** What an experiment said of the range, and what that did to the credit of its channel. Money in major units. */
+export interface ExperimentCalibration {
+  /** Public id of the experiment. */
+  readonly id: string;
+  readonly channel: string;
+  readonly method: 'holdout' | 'geo';
+  readonly period: readonly [start: string, end: string];
+  /** As measured over the period. */
+  readonly measuredIncrementalRevenue: number;
+  readonly measuredStandardError: number;
+  /** Pro-rated to the range. */
+  readonly incrementalRevenue: number;
+  readonly standardError: number;
+  /** In (0, 1]: 1 where period and range are the same. */
+  readonly overlap: number;
+  readonly basis: 'touches' | 'days';
+  /** Credit of the channel without any experiment, and with all of them. */
+  readonly modelIncrementalRevenueBefore: number;
+  readonly modelIncrementalRevenueAfter: number;
+}
+
 export type ComparisonRule = 'last_click' | 'first_click' | 'linear' | 'time_decay' | 'position_based';
 
 /** Everything that an analysis computes; stored as it is, and presented by each door. */
@@ -61,5 +82,7 @@ export interface AnalysisFigures {
   readonly modelBreakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Revenue per channel by rule, major units. */
   readonly comparison: Readonly<Record<ComparisonRule, Readonly<Record<string, number>>>>;
+  /** The experiments that calibrated the causal credit; absent in results from before there were any. */
+  readonly calibrations?: readonly ExperimentCalibration[];
   readonly diagnostics: AnalysisDiagnostics;
 }

@@ -1,10 +1,11 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
 import type { RunData } from './analyze.ts';
 import type { RunQuery } from './run-attribution-job.ts';
 
-/** Reads what a run needs from the columnar engine, side by side: paths, events, spend. */
+/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, and what experiments say of the range. */
 export function loadRunData(clickhouse: ClickHouse) {
   return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void): Promise<RunData> => {
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
@@ -12,9 +13,13 @@ export function loadRunData(clickhouse: ClickHouse) {
     onStage('loading');
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     onStage('building_journeys');
-    const [{ paths, totals, followed }, spend] = await Promise.all([loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent }), spendRead]);
+    const [{ paths, totals, followed }, spend, experiments] = await Promise.all([
+      loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent }),
+      spendRead,
+      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+    ]);
     const spendByChannel = new Map<string, number>();
     for (const day of spend) spendByChannel.set(day.channel, (spendByChannel.get(day.channel) ?? 0) + day.spend);
-    return { paths, events: followed?.events ?? null, totals, spend: spendByChannel, observedUntilS: followed?.observedUntilS ?? 0 };
+    return { paths, events: followed?.events ?? null, totals, spend: spendByChannel, observedUntilS: followed?.observedUntilS ?? 0, experiments };
   };
 }

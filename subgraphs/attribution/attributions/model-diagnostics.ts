@@ -41,7 +41,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
         }
       : refusal(prav),
     causal: causal.ok
-      ? { basis: causal.basis, weights: causal.weights, incremental_revenue: causal.incrementalRevenue, incremental_conversions: causal.incrementalConversions, delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents] }
+      ? { basis: causal.basis, weights: causal.weights, kappa: causal.kappa, incremental_revenue: causal.incrementalRevenue, incremental_conversions: causal.incrementalConversions, delta_r_interval_cents: [causal.deltaR.lowCents, causal.deltaR.highCents] }
       : refusal(causal),
   };
 

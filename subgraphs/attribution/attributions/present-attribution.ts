@@ -42,7 +42,7 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     deltaRNetCents: figures?.deltaRNetCents ?? null,
     modelBreakdown: figures === null ? null : visibleIn(figures.modelBreakdown),
     comparison: figures === null ? null : visibleIn(figures.comparison),
-    diagnostics: figures?.diagnostics ?? null,
+    diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
     progress: attribution.isFinished() ? 1 : progress,
     failure: attribution.failure ?? null,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),

@@ -8,6 +8,8 @@ import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { ExperimentStore } from '../experiments/experiment-store.ts';
+import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { analyze, AnalysisFailedError, type RunData, type RunParameters } from './analyze.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
@@ -23,6 +25,8 @@ export interface RunQuery {
   readonly endDate: string;
   readonly lookbackDays: number;
   readonly conversionEvent: string;
+  /** Results of experiments that share days with the range; none where absent. */
+  readonly experiments?: readonly MeasuredEffect[];
 }
 
 export interface RunWorkerServices {
@@ -50,11 +54,11 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
   const { accountId, attributionId } = job.data;
   const begun = await throughOutages(job.signal, () => begin(services, accountId, attributionId));
   if (begun === null) return;
-  const { attribution, source } = begun;
+  const { attribution, source, experiments } = begun;
   const progress = new ProgressWriter(services, attribution);
   try {
     if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
-    const figures = await run(services, job, attribution, source, (event) => progress.push(event));
+    const figures = await run(services, job, attribution, source, experiments, (event) => progress.push(event));
     progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
     await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures), { kind: 'RESULT' }));
@@ -71,18 +75,19 @@ export async function recordFailure(services: Pick<RunWorkerServices, 'database'
   await finish(services, { accountId, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
-async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<{ attribution: Attribution; source: DataSource | null } | null> {
+async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<{ attribution: Attribution; source: DataSource | null; experiments: readonly MeasuredEffect[] } | null> {
   return services.database.asTenant(accountId, async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
     if (attribution === null || attribution.isFinished()) return null;
     attribution.begin();
     const source = await new DataSourceStore(em).find(attribution.dataSourceId);
+    const experiments = attribution.model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start: attribution.dateStart, end: attribution.dateEnd }) : [];
     await em.flush();
-    return { attribution, source };
+    return { attribution, source, experiments: experiments.map(measuredEffect) };
   });
 }
 
-async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
+async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, experiments: readonly MeasuredEffect[], onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
   const query: RunQuery = {
@@ -92,6 +97,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: A
     endDate: attribution.dateEnd,
     lookbackDays: attribution.lookbackWindowDays,
     conversionEvent: attribution.conversionEvent,
+    experiments,
   };
   const data = await throughOutages(job.signal, () =>
     services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),

@@ -49,6 +49,7 @@ export async function recordExperiment(services: ExperimentServices, principal: 
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
   const source = await services.database.asTenant(accountId, (em) => new DataSourceStore(em).require(dataSourceId));
+  const currency = currencyOf(source, input.currency ?? null);
   refuseUnknownChannel(input.channel, await services.channelsOf(accountId, dataSourceId));
 
   return services.database.asTenant(accountId, async (em) => {
@@ -65,7 +66,7 @@ export async function recordExperiment(services: ExperimentServices, principal: 
       ...key,
       incrementalRevenue: input.incrementalRevenue,
       standardError: input.standardError,
-      currency: currencyOf(source, input.currency ?? null),
+      currency,
       notes: input.notes ?? null,
       createdAt: now,
     });

@@ -109,6 +109,24 @@ export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Pr
   return row ?? { rows: 0, digest: '' };
 }
 
+/** Touches of one channel on one UTC day. */
+export interface DailyTouches {
+  readonly date: string;
+  readonly channel: string;
+  readonly touches: number;
+}
+
+/** Touches of some channels per day, in a range of UTC days, both inclusive. */
+export async function dailyTouches(clickhouse: ClickHouse, key: SourceKey, channels: readonly string[], [start, end]: readonly [string, string]): Promise<DailyTouches[]> {
+  return clickhouse.rows(
+    `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches FROM touchpoints FINAL
+      WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)} AND toDate(ts) >= {start:Date} AND toDate(ts) <= {end:Date}
+      GROUP BY date, channel ORDER BY date, channel`,
+    z.object({ date: z.string(), channel: z.string(), touches: Count }),
+    { params: { ...sourceParams(key), channels, start, end }, timeoutMs: LONG_READ_MS },
+  );
+}
+
 /** Spend per channel, and per day and channel, in a range of UTC days, both inclusive. Spend rows stand in for the touches' own cost on the same day and channel. */
 export interface DailySpend {
   readonly date: string;
