@@ -7,7 +7,7 @@ import { numberFormat } from './number-format.ts';
  * where PRAV could not run and published weights combine the path models (`prior-weights`).
  */
 export function isIncremental({ model, methodology }: Pick<AttributionReport, 'model' | 'methodology'>): boolean {
-  return model === 'prav' || (model === 'causal' && !methodology.endsWith('/prior-weights'));
+  return model === 'prav' || (model === 'causal' && !methodology.split('/').includes('prior-weights'));
 }
 
 /** What a reader should take away, in sentences; plain text. Only what the figures say. */
