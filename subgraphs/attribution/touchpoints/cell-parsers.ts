@@ -15,18 +15,39 @@ const MAX_TEXT_BYTES = 512;
 const FLAG_SET = `('1', '1.0', 'true', 't', 'yes', 'y')`;
 const FLAG_UNSET = `('', '0', '0.0', 'false', 'f', 'no', 'n')`;
 
+/** What no name has: C0 controls other than tab and line ends, which quoted text may hold. */
+const CONTROL_CHARACTER = String.raw`'[\x01-\x08\x0B\x0C\x0E-\x1F]'`;
+/** Local time is at most 14 hours ahead of UTC, and offsets are whole minutes. */
+const MAX_OFFSET_MINUTES = 14 * 60;
+
 const missing = (cell: string): CellCheck => ({ fails: `${cell} = ''`, code: 'missing_value' });
 
 export function textCell(cell: string, { required }: { required: boolean }): ParsedCell {
   return {
     value: cell,
-    checks: [
-      ...(required ? [missing(cell)] : []),
-      { fails: `length(${cell}) > ${MAX_TEXT_BYTES}`, code: 'value_too_long' },
-      { fails: `NOT isValidUTF8(${cell})`, code: 'invalid_encoding' },
-      // PostgreSQL, which keeps the results, has no text with NUL in it.
-      { fails: `position(${cell}, char(0)) > 0`, code: 'nul_character' },
-    ],
+    checks: [...(required ? [missing(cell)] : []), { fails: `length(${cell}) > ${MAX_TEXT_BYTES}`, code: 'value_too_long' }, ...characterChecks(cell)],
+  };
+}
+
+/** Characters that no name may hold. */
+export function characterChecks(cell: string): readonly CellCheck[] {
+  return [
+    { fails: `NOT isValidUTF8(${cell})`, code: 'invalid_encoding' },
+    // PostgreSQL, which keeps the results, has no text with NUL in it.
+    { fails: `position(${cell}, char(0)) > 0`, code: 'nul_character' },
+    { fails: `match(${cell}, ${CONTROL_CHARACTER})`, code: 'control_character' },
+  ];
+}
+
+/** The engine reads any offset, +99:00 too. */
+function offsetCheck(cell: string): CellCheck {
+  const rest = `substring(${cell}, 12)`;
+  const offset = `replaceOne(substring(${rest}, greatest(position(${rest}, '+'), position(${rest}, '-')) + 1), ':', '')`;
+  const minutes = `toUInt16OrZero(substring(${offset}, 3, 2))`;
+  return {
+    // Most cells are short or end in Z, and are done with here.
+    fails: `length(${cell}) > 15 AND NOT endsWith(${cell}, 'Z') AND match(${rest}, '[+-]') AND (${minutes} > 59 OR toUInt16OrZero(substring(${offset}, 1, 2)) * 60 + ${minutes} > ${MAX_OFFSET_MINUTES})`,
+    code: 'offset_out_of_range',
   };
 }
 
@@ -43,6 +64,7 @@ export function timestampCell(cell: string): ParsedCell {
     checks: [
       missing(cell),
       { fails: `${parsed} IS NULL`, code: 'unparseable_timestamp' },
+      offsetCheck(cell),
       { fails: `${parsed} < toDateTime64('1990-01-01 00:00:00', 3, 'UTC') OR ${parsed} > {latest_time:DateTime64(3, 'UTC')}`, code: 'timestamp_out_of_range' },
     ],
   };
@@ -53,7 +75,7 @@ export function dateCell(cell: string, { required }: { required: boolean }): Par
   const parsed = `if(substring(${cell}, 5, 1) = '-' AND substring(${cell}, 8, 1) = '-', parseDateTime64BestEffortOrNull(${cell}, 3, 'UTC'), NULL)`;
   return {
     value: `toDate32(ifNull(${parsed}, toDateTime64(0, 3, 'UTC')))`,
-    checks: [...(required ? [missing(cell)] : []), { fails: `${cell} != '' AND ${parsed} IS NULL`, code: 'unparseable_date' }],
+    checks: [...(required ? [missing(cell)] : []), { fails: `${cell} != '' AND ${parsed} IS NULL`, code: 'unparseable_date' }, offsetCheck(cell)],
   };
 }
 

@@ -48,6 +48,8 @@ const MESSAGES: Record<string, (value: string) => string> = {
   value_too_long: () => 'the value is longer than 512 bytes',
   invalid_encoding: () => 'the value is not valid UTF-8',
   nul_character: () => 'the value holds a NUL character',
+  control_character: (value) => `"${value}" holds a control character`,
+  offset_out_of_range: (value) => `"${value}" has an offset beyond ±14:00`,
   wrong_currency: (value) => `"${value}" is not the currency of this source`,
   too_many_columns: () => 'the row has more cells than the header has columns',
   malformed_row: () => 'the quotes of this row do not match',

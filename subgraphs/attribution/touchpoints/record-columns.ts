@@ -1,4 +1,4 @@
-import { countCell, currencyCell, dateCell, decimalCell, flagCell, textCell, timestampCell, tristateCell, type CellCheck, type ParsedCell } from './cell-parsers.ts';
+import { characterChecks, countCell, currencyCell, dateCell, decimalCell, flagCell, textCell, timestampCell, tristateCell, type CellCheck, type ParsedCell } from './cell-parsers.ts';
 import type { CanonicalColumn, RecordKind } from './record-kind.ts';
 
 /** A column of an intake table: its value, and the checks on the canonical columns it is made of. */
@@ -99,8 +99,7 @@ function pathCell(cell: string): ParsedCell {
     value: steps,
     checks: [
       { fails: `arrayExists(step -> length(step) > 512, ${steps})`, code: 'value_too_long' },
-      { fails: `NOT isValidUTF8(${cell})`, code: 'invalid_encoding' },
-      { fails: `position(${cell}, char(0)) > 0`, code: 'nul_character' },
+      ...characterChecks(cell),
     ],
   };
 }

@@ -79,7 +79,7 @@ export interface RecordLayout {
 /**
  * Tells from the header what the rows are.
  * @param mapping canonical name → the file's own name, for headers that use neither a canonical name nor an alias
- * @throws ProblemError `validation_error` with code `unrecognised_columns` (names what was found and what is missing) or `invalid_mapping`
+ * @throws ProblemError `validation_error` with code `unrecognised_columns` (names what was found and what is missing), `duplicate_columns` or `invalid_mapping`
  */
 export function detectLayout(header: readonly string[], mapping: Readonly<Record<string, string>> = {}): RecordLayout {
   const columns = new Map([...columnsByAlias(header), ...columnsByMapping(header, mapping)]);
@@ -87,7 +87,20 @@ export function detectLayout(header: readonly string[], mapping: Readonly<Record
   const [shape] = fitting;
   if (shape === undefined || fitting.length > 1) throw unrecognised(header, columns, fitting);
   const known = new Set<CanonicalColumn>([...shape.required, ...shape.optional]);
-  return { kind: shape.kind, header, columns: new Map([...columns].filter(([name]) => known.has(name))) };
+  const read = new Map([...columns].filter(([name]) => known.has(name)));
+  refuseRepeated(header, read);
+  return { kind: shape.kind, header, columns: read };
+}
+
+/** A column that is read must be there once: of two, nobody could tell which one counts. Repeated columns that nobody reads do no harm. */
+function refuseRepeated(header: readonly string[], read: ReadonlyMap<CanonicalColumn, number>): void {
+  const names = header.map(normalise);
+  for (const index of read.values()) {
+    const places = names.flatMap((name, place) => (name === names[index] ? [place + 1] : []));
+    if (places.length < 2) continue;
+    const name = printable(header[index]!.replace(/^\uFEFF/, '').trim());
+    throw new ProblemError('validation_error', `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`, { code: 'duplicate_columns', param: '/content' });
+  }
 }
 
 const normalise = (name: string): string => name.replace(/^\uFEFF/, '').trim().toLowerCase().replaceAll(/[\s-]+/g, '_');

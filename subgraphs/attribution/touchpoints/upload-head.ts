@@ -27,7 +27,7 @@ const CARRIAGE_RETURN = 0x0d;
 /**
  * Reads the header of a CSV file and detects its delimiter: the one that splits the header into the most columns.
  * @param start the first bytes: the whole file or a good part of it
- * @throws ProblemError `validation_error`, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`, `duplicate_columns`, `unreadable_header`
+ * @throws ProblemError `validation_error`, codes `empty_file`, `unsupported_encoding`, `unsupported_line_ends`, `too_many_columns`, `unreadable_header`
  */
 export function readCsvHead(start: Buffer, wanted: Delimiter | 'auto'): UploadHead {
   if ((start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff)) {

@@ -84,6 +84,11 @@ describe('rows that are refused', () => {
     ['u,2025,email,1', 'timestamp', 'unparseable_timestamp'],
     ['u,1970-01-05,email,1', 'timestamp', 'timestamp_out_of_range'],
     ['u,2050-01-01,email,1', 'timestamp', 'timestamp_out_of_range'],
+    ['u,2025-01-01T00:00:00+14:01,email,1', 'timestamp', 'offset_out_of_range'],
+    ['u,2025-01-01T00:00:00-99:00,email,1', 'timestamp', 'offset_out_of_range'],
+    ['u,2025-01-01 00:00:00 +0575,email,1', 'timestamp', 'offset_out_of_range'],
+    ['u,2025-01-01,em\u0007ail,1', 'channel', 'control_character'],
+    ['u\u001b[31m,2025-01-01,email,1', 'user_id', 'control_character'],
     ['u,2025-01-01,email,abc', 'cost', 'unparseable_number'],
     ['u,2025-01-01,email,"1,5"', 'cost', 'unparseable_number'],
     ['u,2025-01-01,email,-1', 'cost', 'negative_value'],
@@ -106,6 +111,16 @@ describe('rows that are refused', () => {
     expect(total).toBe(bad.length);
     expect(rows.map(({ line, column, code }) => ({ line, column, code }))).toEqual(expected.slice(2, 5));
     expect(rows[1]!.message).toContain('"yesterday"');
+  });
+
+  test('the furthest offsets, tabs and line ends in quoted names are taken', async () => {
+    const source = newSource();
+    const rows = ['u,2025-01-02T00:00:00+14:00,"a\tb",x', 'u,2025-01-02T00:00:00-1400,"a\nb",x', 'u,2025-01-02T00:00:00-03,c,"x\r\ny"', 'u,2025-01-02T00:00:00.5Z,c,x'];
+    expect(await upload(store.clickhouse, source, ['user_id,timestamp,channel,campaign', ...rows].join('\n'))).toMatchObject({ rowsAccepted: 4, rowsRejected: 0 });
+    expect((await touches(source)).map(({ ts }) => ts)).toEqual(['2025-01-01 10:00:00.000', '2025-01-02 00:00:00.500', '2025-01-02 03:00:00.000', '2025-01-02 14:00:00.000']);
+    expect(await upload(store.clickhouse, source, 'path,conversions\n"a > b\u0001",1\nb,1\n')).toMatchObject({ rowsAccepted: 1, firstErrors: [{ line: 2, column: 'path', code: 'control_character' }] });
+    const ndjson = '{"user_id":"u","timestamp":"2025-01-01","channel":"a\\u0002"}\n{"user_id":"u","timestamp":"2025-01-01","channel":"a"}\n';
+    expect(await upload(store.clickhouse, source, ndjson, { mediaType: 'application/x-ndjson' })).toMatchObject({ rowsAccepted: 1, firstErrors: [{ line: 1, column: 'channel', code: 'control_character' }] });
   });
 
   test('rejects of an upload that is sent again are replaced', async () => {

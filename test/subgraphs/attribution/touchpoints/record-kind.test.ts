@@ -47,3 +47,16 @@ test('a mapping of what does not exist is refused member by member', () => {
     problem: expect.objectContaining({ code: 'invalid_mapping', errors: [expect.objectContaining({ param: '/mapping/user_id' }), expect.objectContaining({ param: '/mapping/nonsense' })] }),
   }));
 });
+
+test.each([
+  ['user_id,timestamp,channel,channel', 'channel', '3, 4'],
+  ['user_id,Timestamp,channel, timestamp ', 'Timestamp', '2, 4'],
+  ['path,conversions,nulls,path', 'path', '1, 4'],
+])('%s is refused: %s stands there twice', (header, name, places) => {
+  expect(() => kindOf(header)).toThrow(expect.objectContaining({ type: 'validation_error', problem: expect.objectContaining({ code: 'duplicate_columns' }) }));
+  expect(() => kindOf(header)).toThrow(`"${name}" more than once (columns ${places})`);
+});
+
+test('columns that nobody reads may be repeated, and be blank', () => {
+  expect(kindOf('user_id,timestamp,channel,note,note,,')).toBe('touchpoints');
+});
