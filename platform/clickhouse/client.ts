@@ -105,14 +105,16 @@ class HttpClickHouse implements ClickHouse {
     await this.#createDatabase();
     await this.command('CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest');
     const result = await guarded(() => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow' }));
+    const changes: string[] = [];
     const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
     for (const statement of statements) {
       const digest = createHash('sha256').update(statement).digest('hex');
       if (done.has(digest)) continue;
       await this.command(statement, { timeoutMs: SOCKET_TIMEOUT_MS });
       await this.command('INSERT INTO schema_statements SELECT {digest:String}', { params: { digest } });
-      this.#options.logger.info({ statement: statement.slice(0, 80) }, 'columnar schema changed');
+      changes.push(statement.slice(0, 80));
     }
+    if (changes.length > 0) this.#options.logger.info({ statements: changes.length, first: changes[0] }, 'columnar schema changed');
   }
 
   async close(): Promise<void> {

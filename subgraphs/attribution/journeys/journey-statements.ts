@@ -1,10 +1,10 @@
+import { CURRENT_PATHS } from '../touchpoints/current-paths.ts';
 import { OF_SOURCE } from '../touchpoints/source-key.ts';
 
 /**
  * An event as one 64-bit number that sorts by time, touches ahead of conversions of the same instant, then by channel name:
  * milliseconds × 2^17, bit 16 set for a conversion, the channel's index below (65535: no click attached).
  */
-export const CHANNEL_BITS = 16;
 const CONVERSION_BIT = 16;
 const TIME_SHIFT = 17;
 const NO_CHANNEL = 65_535;
@@ -67,15 +67,15 @@ export function eventStatement(withEventIds: boolean): string {
   return `SELECT user_id, events, amounts FROM (${users(withEventIds)}) ORDER BY user_id`;
 }
 
-/** Paths that were uploaded as such: dated rows of the range, undated ones always; of each path the rows of the upload that named it last. */
+/** Paths that were uploaded as such: dated rows of the range, undated ones always. */
 export const STORED_PATHS_STATEMENT = `
   SELECT arrayMap(step -> toUInt16(transform(step, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})), kept) AS path,
     toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(paths.nulls)) AS nulls,
     length(path) * (conversions + nulls) AS touches
   FROM (
     SELECT arrayFilter(step -> step IN {channels:Array(String)}, arrayMap(step -> toString(step), stored.path)) AS kept, conversions, revenue, nulls
-    FROM (SELECT *, argMax(upload_id, version) OVER (PARTITION BY path, dated, date) AS latest FROM paths FINAL WHERE ${OF_SOURCE} AND (dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC'))))) AS stored
-    WHERE upload_id = latest
+    FROM ${CURRENT_PATHS} AS stored
+    WHERE dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC')))
   ) AS paths GROUP BY path ORDER BY path`;
 
 /** What has to be known before the journeys can be asked for; duplicates don't matter to it. */

@@ -215,12 +215,6 @@ function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents,
   }
 }
 
-/** Distinct paths and totals of a query. See {@link JourneyStore.loadPaths}. */
-export const loadPathTable = (clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths> => new JourneyStore(clickhouse, query).loadPaths();
-
-/** The event table of a query, null for a source of aggregated paths. See {@link JourneyStore.loadEvents}. */
-export const loadEventTable = (clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyEvents | null> => new JourneyStore(clickhouse, query).loadEvents();
-
 /** Both at once, with what a source holds read only once: the quickest way to everything a run needs. */
 export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & { readonly followed: JourneyEvents | null }> {
   const store = new JourneyStore(clickhouse, query);

@@ -44,12 +44,10 @@ export async function listRejects(
 
 /** Every channel that the source names, in touches, clicks on conversions, paths and spend; sorted. */
 export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
-  return distinct(clickhouse, key, 'channel', ['touchpoints', 'conversions', 'spend'], `SELECT DISTINCT arrayJoin(path) AS name FROM paths WHERE ${OF_SOURCE}`);
-}
-
-/** Every campaign of touches, conversions and spend; sorted. */
-export async function sourceCampaigns(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
-  return distinct(clickhouse, key, 'campaign', ['touchpoints', 'conversions', 'spend']);
+  const named = ['touchpoints', 'conversions', 'spend'].map((table) => `SELECT DISTINCT toString(channel) AS name FROM ${table} WHERE ${OF_SOURCE}`);
+  const steps = `SELECT DISTINCT toString(arrayJoin(path)) AS name FROM paths WHERE ${OF_SOURCE}`;
+  const rows = await clickhouse.rows(`SELECT DISTINCT name FROM (${[...named, steps].join(' UNION ALL ')}) WHERE name != '' ORDER BY name`, z.object({ name: z.string() }), { params: sourceParams(key) });
+  return rows.map(({ name }) => name);
 }
 
 /** What a source amounts to, duplicates counted once. */
@@ -148,12 +146,6 @@ export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRa
     z.object({ date: z.string(), channel: z.string(), spend: z.number() }),
     { params: { ...sourceParams(key), start: dateRange[0], end: dateRange[1] }, timeoutMs: LONG_READ_MS },
   );
-}
-
-async function distinct(clickhouse: ClickHouse, key: SourceKey, column: string, tables: readonly string[], ...more: readonly string[]): Promise<string[]> {
-  const parts = [...tables.map((table) => `SELECT DISTINCT ${column} AS name FROM ${table} WHERE ${OF_SOURCE}`), ...more].map((part) => `SELECT toString(name) AS name FROM (${part})`);
-  const rows = await clickhouse.rows(`SELECT DISTINCT name FROM (${parts.join(' UNION ALL ')}) WHERE name != '' ORDER BY name`, z.object({ name: z.string() }), { params: sourceParams(key) });
-  return rows.map(({ name }) => name);
 }
 
 type ReadOptions = { readonly params: Record<string, string>; readonly timeoutMs: number };

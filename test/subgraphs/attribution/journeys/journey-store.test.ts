@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { faultOfEventTable, faultOfPathTable, NO_CHANNEL, type EventTable, type PathTable } from '../../../../compute/journey-tables.ts';
 import type { JourneyQuery } from '../../../../subgraphs/attribution/journeys/journey-query.ts';
-import { loadEventTable, loadJourneys, loadPathTable } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
+import { JourneyStore, loadJourneys } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
 import { fnv1a, readEventRows, type EventRow } from '../../../compute/reference-data.ts';
 import { openColumnarStore, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
@@ -19,6 +19,8 @@ afterAll(() => store.close());
 const queryOf = (dataSourceId: string, changes: Partial<JourneyQuery> = {}): JourneyQuery => ({
   accountId: 'account', dataSourceId, dateRange: ['2025-01-01', '2025-12-31'], lookbackDays: 30, conversionEvent: 'purchase', ...changes,
 });
+const loadPaths = (query: JourneyQuery) => new JourneyStore(store.clickhouse, query).loadPaths();
+const loadEvents = (query: JourneyQuery) => new JourneyStore(store.clickhouse, query).loadEvents();
 const fixture = (name: string): string => readFileSync(new URL(`../../../compute/fixtures/${name}`, import.meta.url), 'utf8');
 
 /** path → conversions, revenue, nulls */
@@ -54,7 +56,7 @@ describe('the reference data', () => {
   });
 
   test('its journeys are exactly the reference journeys', async () => {
-    const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source));
+    const { paths, totals } = await loadPaths(queryOf(source));
     expect(faultOfPathTable(paths)).toBeNull();
     const reference = fixture('events.journeys.csv').trim().split('\n').slice(1).map((line) => line.split(','));
     const [empty, ...rows] = reference.map(([path, conversions, value, nulls]) => [path!, [Number(conversions), Number(value), Number(nulls)]] as const);
@@ -68,7 +70,7 @@ describe('the reference data', () => {
   });
 
   test('its events are all there, users together and in order, up to the last one stored', async () => {
-    const read = (await loadEventTable(store.clickhouse, queryOf(source)))!;
+    const read = (await loadEvents(queryOf(source)))!;
     expect(faultOfEventTable(read.events)).toBeNull();
     const expected = [...Map.groupBy(readEventRows(), ({ user }) => user)].map(([user, rows]) =>
       [fnv1a(user), rows.toSorted((a, b) => a.timeS - b.timeS).map(({ timeS, channel, conversion, value }) => `${timeS} ${channel} ${conversion ? value : '-'}`)] as const);
@@ -80,12 +82,12 @@ describe('the reference data', () => {
 
   test('both tables at once are the tables one by one', async () => {
     const { paths, totals, followed } = await loadJourneys(store.clickhouse, queryOf(source));
-    expect({ paths, totals }).toEqual(await loadPathTable(store.clickhouse, queryOf(source)));
-    expect(followed).toEqual(await loadEventTable(store.clickhouse, queryOf(source)));
+    expect({ paths, totals }).toEqual(await loadPaths(queryOf(source)));
+    expect(followed).toEqual(await loadEvents(queryOf(source)));
   });
 
   test('reading twice, and after the same file came again, gives the same bytes', async () => {
-    const read = async () => [await loadPathTable(store.clickhouse, queryOf(source)), await loadEventTable(store.clickhouse, queryOf(source))];
+    const read = async () => [await loadPaths(queryOf(source)), await loadEvents(queryOf(source))];
     const first = await read();
     await upload(store.clickhouse, source, fixture('events.csv'));
     expect(await read()).toEqual(first);
@@ -153,7 +155,7 @@ describe.each([[false], [true]])('any history, event ids: %p', (withEventIds) =>
         await upload(store.clickhouse, source, csvOf(rows.slice(0, 20).toReversed()));
         const [firstDay, lastDay] = [Math.min(one, other), Math.max(one, other)];
         const day = (index: number) => new Date((START_S + index * DAY_S) * 1000).toISOString().slice(0, 10);
-        const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source, { dateRange: [day(firstDay), day(lastDay)], lookbackDays }));
+        const { paths, totals } = await loadPaths(queryOf(source, { dateRange: [day(firstDay), day(lastDay)], lookbackDays }));
         const expected = journeysOf(rows, { startS: START_S + firstDay * DAY_S, endS: START_S + (lastDay + 1) * DAY_S }, lookbackDays * DAY_S);
         const { '': unattributed = [0, 0, 0], ...rest } = expected;
         expect(pathsOf(paths)).toEqual(rest);
@@ -168,9 +170,9 @@ test('only the conversion event asked for cuts and counts; only the channels ask
   const source = newSource();
   await upload(store.clickhouse, source, 'user_id,timestamp,channel\nu,2025-01-01,a\nu,2025-01-02,b\nu,2025-01-03,a\n');
   await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue,conversion_event\n1,u,2025-01-02T12:00:00Z,5,signup\n2,u,2025-01-04,7,\n');
-  expect(pathsOf((await loadPathTable(store.clickhouse, queryOf(source))).paths)).toEqual({ 'a > b > a': [1, 7, 0] });
-  expect(pathsOf((await loadPathTable(store.clickhouse, queryOf(source, { conversionEvent: 'signup' }))).paths)).toEqual({ 'a > b': [1, 5, 0], a: [0, 0, 1] });
-  const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source, { channels: ['b'] }));
+  expect(pathsOf((await loadPaths(queryOf(source))).paths)).toEqual({ 'a > b > a': [1, 7, 0] });
+  expect(pathsOf((await loadPaths(queryOf(source, { conversionEvent: 'signup' }))).paths)).toEqual({ 'a > b': [1, 5, 0], a: [0, 0, 1] });
+  const { paths, totals } = await loadPaths(queryOf(source, { channels: ['b'] }));
   expect([paths.channels, pathsOf(paths), totals.touches]).toEqual([['b'], { b: [1, 7, 0] }, 1]);
 });
 
@@ -178,7 +180,7 @@ test('the events reach from the lookback, or 90 days before the end of follow-up
   const source = newSource();
   const days = ['2025-01-01', '2025-02-20', '2025-05-01', '2025-05-15', '2025-05-16', '2025-07-01'];
   await upload(store.clickhouse, source, ['user_id,timestamp,channel', ...days.map((day) => `u,${day},a`)].join('\n'));
-  const read = (await loadEventTable(store.clickhouse, queryOf(source, { dateRange: ['2025-05-01', '2025-05-01'] })))!;
+  const read = (await loadEvents(queryOf(source, { dateRange: ['2025-05-01', '2025-05-01'] })))!;
   expect(Array.from(read.events.timeS, (timeS) => new Date(timeS * 1000).toISOString().slice(0, 10))).toEqual(['2025-02-20', '2025-05-01', '2025-05-15', '2025-05-16']);
   expect(read.observedUntilS).toBe(Date.UTC(2025, 6, 1) / 1000);
   expect(read.untilS).toBe(Date.UTC(2025, 4, 16) / 1000);
@@ -187,45 +189,45 @@ test('the events reach from the lookback, or 90 days before the end of follow-up
 test('a file of paths: dated rows by range, undated ones always, and no events', async () => {
   const source = newSource();
   await upload(store.clickhouse, source, 'path,date,conversions,revenue,nulls\na > b,2025-01-01,1,10.10,2\na > b,2025-01-02,1,20.20,0\na>b,2026-01-01,9,9,9\nb,,2,5,1\n,,3,7.5,0\n');
-  const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source));
+  const { paths, totals } = await loadPaths(queryOf(source));
   expect(faultOfPathTable(paths)).toBeNull();
   expect(pathsOf(paths)).toEqual({ 'a > b': [2, 30.3, 2], b: [2, 5, 1] });
   expect(totals).toEqual({ journeys: 7, convertingJourneys: 4, conversions: 7, revenue: 42.8, unattributedConversions: 3, unattributedRevenue: 7.5, touches: 2 * 4 + 3 });
-  expect(await loadEventTable(store.clickhouse, queryOf(source))).toBeNull();
+  expect(await loadEvents(queryOf(source))).toBeNull();
 });
 
 test('a source without rows has no journeys and no events', async () => {
-  const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(newSource()));
+  const { paths, totals } = await loadPaths(queryOf(newSource()));
   expect([faultOfPathTable(paths), paths.nulls.length, totals.conversions]).toEqual([null, 0, 0]);
-  const read = (await loadEventTable(store.clickhouse, queryOf(newSource())))!;
+  const read = (await loadEvents(queryOf(newSource())))!;
   expect([faultOfEventTable(read.events), read.events.timeS.length]).toEqual([null, 0]);
 });
 
 test('refunds and large amounts keep their cents', async () => {
   const source = newSource();
   await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue\n1,u,2025-01-02,-19.99\n2,u,2025-01-03,900000000.01\n3,u,2025-01-04,0\n');
-  const read = (await loadEventTable(store.clickhouse, queryOf(source)))!;
+  const read = (await loadEvents(queryOf(source)))!;
   expect([...read.events.value]).toEqual([-19.99, 900_000_000.01, 0]);
-  expect((await loadPathTable(store.clickhouse, queryOf(source))).totals).toMatchObject({ revenue: 899_999_980.02, unattributedConversions: 3 });
+  expect((await loadPaths(queryOf(source))).totals).toMatchObject({ revenue: 899_999_980.02, unattributedConversions: 3 });
 });
 
 test('many of the largest orders that ingest takes add up', async () => {
   const source = newSource();
   const largest = 99_999_999_999_999;
   await upload(store.clickhouse, source, ['order_id,user_id,timestamp,revenue', ...Array.from({ length: 20 }, (_, index) => `${index},u,2025-01-02,${largest}`)].join('\n'));
-  expect((await loadPathTable(store.clickhouse, queryOf(source))).totals).toMatchObject({ revenue: 20 * largest });
-  expect([...(await loadEventTable(store.clickhouse, queryOf(source)))!.events.value]).toEqual(Array(20).fill(largest));
+  expect((await loadPaths(queryOf(source))).totals).toMatchObject({ revenue: 20 * largest });
+  expect([...(await loadEvents(queryOf(source)))!.events.value]).toEqual(Array(20).fill(largest));
 });
 
 test('rows of one path in one file add up', async () => {
   const source = newSource();
   await upload(store.clickhouse, source, 'path,conversions,revenue,nulls\na > b,1,10,0\na > b,2,20,0\n');
-  const { paths, totals } = await loadPathTable(store.clickhouse, queryOf(source));
+  const { paths, totals } = await loadPaths(queryOf(source));
   expect([pathsOf(paths), totals.revenue]).toEqual([{ 'a > b': [3, 30, 0] }, 30]);
 });
 
 test('an impossible range is a validation error', async () => {
   for (const dateRange of [['2025-02-30', '2025-03-01'], ['2025-03-02', '2025-03-01'], ['x', 'y']] as const) {
-    await expect((async () => loadPathTable(store.clickhouse, queryOf('s', { dateRange })))()).rejects.toMatchObject({ type: 'validation_error' });
+    await expect((async () => loadPaths(queryOf('s', { dateRange })))()).rejects.toMatchObject({ type: 'validation_error' });
   }
 });
