@@ -14,5 +14,5 @@ export function localRecords(receiveRecords: ReceiveRecords): IngestRecords {
 
 /** What the REST door says of an upload. */
 export function outcomeOf(report: RecordsReport): IngestOutcome {
-  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: report.firstErrors };
+  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: report.firstErrors, warnings: report.warnings };
 }

@@ -81,7 +81,7 @@ export const dataSourceOperations = [
       body: { type: 'csv_upload', name: 'Spring shop', credentials: { filename: 'touches.csv', content: 'user_id,timestamp,channel,campaign,cost,conversion,revenue\nu1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n' } },
       response: {
         data_source_id: EXAMPLE_ID, status: 'connected', first_sync_eta: null, type: 'csv_upload', name: 'Spring shop', sync_schedule: 'daily',
-        agent_id: exampleDataSource['agent_id'], created_at: exampleDataSource['created_at'], ingest: { kind: 'events', accepted: 1, rejected: 0, errors: [] }, trust: exampleTrust(1),
+        agent_id: exampleDataSource['agent_id'], created_at: exampleDataSource['created_at'], ingest: { kind: 'events', accepted: 1, rejected: 0, errors: [], warnings: [] }, trust: exampleTrust(1),
       },
     },
   }),
@@ -141,7 +141,7 @@ export const dataSourceOperations = [
     action: 'dataSource:write',
     document: null,
     summary: 'Send rows to a data source',
-    description: 'A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so sending a file again changes nothing.',
+    description: 'A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so sending a file again changes nothing. An order is known by its order_id; a conversion of an event table without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both count: give orders an id if their revenue may be corrected later.',
     pathSchema: idPath,
     bodySchema: z.union([z.array(z.record(z.string(), z.unknown())).max(1000), z.object({ records: z.array(z.record(z.string(), z.unknown())).max(1000) })], { error: 'send an array of at most 1000 rows, or {"records": […]}; every row is an object' }),
     success: { status: 202, description: 'What was stored and what was not', schema: ingestReport.extend({ trust: trustEnvelope }), headers: { Location: 'Where the rejected rows are' } },
@@ -152,7 +152,7 @@ export const dataSourceOperations = [
     example: {
       path: { id: EXAMPLE_ID },
       body: [{ user_id: 'u1', timestamp: '2026-01-05T10:00:00Z', channel: 'meta_ads', campaign: 'spring', cost: 0.4 }],
-      response: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], trust: exampleTrust(1) },
+      response: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [], trust: exampleTrust(1) },
     },
   }),
   operation({

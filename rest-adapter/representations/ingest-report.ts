@@ -16,6 +16,8 @@ export interface IngestOutcome {
   readonly rejected: number;
   /** The first rejected rows, at most 100. */
   readonly errors: readonly RejectedRow[];
+  /** What else the sender should know. */
+  readonly warnings: readonly string[];
   /** Public id of the upload, by which its rejected rows can be told apart. */
   readonly uploadId?: string;
 }
@@ -31,4 +33,5 @@ export const ingestReport = z.object({
   accepted: z.int().min(0),
   rejected: z.int().min(0),
   errors: z.array(rejectedRow).max(100),
+  warnings: z.array(z.string()).meta({ description: 'What else the sender should know, such as rows that no analysis will read' }),
 });

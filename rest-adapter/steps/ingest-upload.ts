@@ -27,6 +27,7 @@ export const ingestUpload: Step = {
       accepted: outcome.accepted,
       rejected: outcome.rejected,
       errors: outcome.errors.map(({ line, column, code, message }) => ({ line, column, code, message })),
+      warnings: outcome.warnings,
       trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), call.apiVersion)),
     };
     const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${door.config.publicBaseUrl}${operation.location!(body, request)}` } : {};

@@ -106,5 +106,5 @@ export async function openDoor(
 const drainRecords: IngestRecords = async (_context, _id, { body }) => {
   let bytes = 0;
   for await (const chunk of body) bytes += chunk.length;
-  return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+  return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
 };

@@ -82,7 +82,7 @@ const SDL = /* GraphQL */ `
   type DataSourceConnection { edges: [DataSourceEdge!]! totalCount: Int! trust: TrustEnvelope! }
   input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID timezone: String baselineChannels: [String!] }
   type RowError { line: Int! column: String code: String! message: String! }
-  type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! }
+  type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! warnings: [String!]! }
   type ConnectDataSourcePayload { dataSource: DataSource! ingest: IngestReport trust: TrustEnvelope! }
   type Reject { uploadId: ID! line: Int! column: String code: String! message: String! }
   type RejectEdge { node: Reject! }

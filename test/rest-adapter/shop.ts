@@ -77,7 +77,7 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     },
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
     registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),
-    connectDataSource: () => ({ dataSource, ingest: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [] }, trust: trust() }),
+    connectDataSource: () => ({ dataSource, ingest: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [] }, trust: trust() }),
     syncDataSource: ({ input }: { input: { id: string } }) => {
       if (one(input.id) === null) throw missing('data source');
       return { sync: { syncId: 'sync_1', dataSourceId: input.id, status: 'QUEUED', requestedAt: NOW }, trust: trust() };

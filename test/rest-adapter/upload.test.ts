@@ -24,7 +24,7 @@ function recording(): { readonly received: Received[]; readonly ingestRecords: I
       const chunks: Uint8Array[] = [];
       for await (const chunk of body) chunks.push(chunk);
       received.push({ dataSourceId, ...upload, bytes: Buffer.concat(chunks) });
-      return { uploadId: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' }] };
+      return { uploadId: 'upload_1', kind: 'touchpoints', accepted: 3, rejected: 1, errors: [{ line: 4, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' }], warnings: [] };
     },
   };
 }
@@ -68,7 +68,7 @@ test('rows arrive while the client still sends, and wait while the port is busy'
         bytes += chunk.length;
         firstChunk.resolve();
       }
-      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
     },
   });
   const stream = new ReadableStream<Uint8Array>({
@@ -92,7 +92,7 @@ test('a port that reads slowly is not taken for a client that stalls', async () 
         if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 120));
         bytes += chunk.length;
       }
-      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+      return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
     },
   });
   const response = await door.call('POST', PATH, { body: Buffer.alloc(MEBIBYTE), headers: { 'content-type': 'text/csv' } });
@@ -171,7 +171,7 @@ describe('multipart/form-data', () => {
   });
 
   test('a port that does not read to the end still gets its answer out', async () => {
-    await using door = await openDoor({ ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [] }) });
+    await using door = await openDoor({ ingestRecords: async () => ({ kind: 'touchpoints', accepted: 0, rejected: 0, errors: [], warnings: [] }) });
     const response = await door.call('POST', PATH, { body: form(['file', new Blob([randomBytes(MEBIBYTE)], { type: 'text/csv' }), 'a.csv']) });
     expect(response.status).toBe(202);
     await response.text();
@@ -238,7 +238,7 @@ describe('limits and failures', () => {
         try {
           let bytes = 0;
           for await (const chunk of body) bytes += chunk.length;
-          return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [] };
+          return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
         } catch (cause) {
           throw new Error('the load failed', { cause });
         }
@@ -326,7 +326,7 @@ describe('limits and failures', () => {
           largest = Math.max(largest, chunk.length);
           hash.update(chunk);
         }
-        return { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [] };
+        return { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [] };
       },
     });
     const block = randomBytes(MEBIBYTE);

@@ -165,6 +165,14 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     }
     await send('b,1,5,1\na > b,1,7,0\n');
     expect(await run()).toMatchObject({ conversions: 2, revenue: 12 });
+
+    // Beside single touches the paths count no longer, and everybody says so.
+    const events = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01,email,0,0\nu1,2026-01-02,,1,50\n';
+    const mixed = await caller.send('POST', `/data-sources/${id}/records`, events, { 'content-type': 'text/csv' });
+    expect(String(mixed.body['warnings'])).toContain('leave the paths out');
+    const ran = await run();
+    expect(ran).toMatchObject({ conversions: 1, revenue: 50 });
+    expect(String(ran['diagnostics']!['warnings'])).toContain('leave the paths out');
   });
 
   test('what no analysis could carry is refused on its way in', async () => {

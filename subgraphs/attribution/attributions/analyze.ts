@@ -36,6 +36,8 @@ export interface RunData {
   readonly observedUntilS: number;
   /** Experiments that calibrate a causal run; none where absent. */
   readonly experiments?: readonly RangeExperiment[];
+  /** What the reader of the figures should know of the rows. */
+  readonly warnings?: readonly string[];
 }
 
 /** What is asked of a run, beside its rows. */
@@ -156,7 +158,7 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
       elapsedMs: Math.round(elapsedMs),
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models }),
-      warnings: [...warnings, ...calibrationWarnings],
+      warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings],
       models,
     },
   };

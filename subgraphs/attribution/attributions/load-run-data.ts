@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
+import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
 import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
 import type { RunData } from './analyze.ts';
 import type { RunQuery } from './run-attribution-job.ts';
@@ -13,13 +14,13 @@ export function loadRunData(clickhouse: ClickHouse) {
     onStage('loading');
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     onStage('building_journeys');
-    const [{ paths, totals, followed }, spend, experiments] = await Promise.all([
+    const [{ paths, totals, followed, ignoresPaths }, spend, experiments] = await Promise.all([
       loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent }),
       spendRead,
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
     ]);
     const spendByChannel = new Map<string, number>();
     for (const day of spend) spendByChannel.set(day.channel, (spendByChannel.get(day.channel) ?? 0) + day.spend);
-    return { paths, events: followed?.events ?? null, totals, spend: spendByChannel, observedUntilS: followed?.observedUntilS ?? 0, experiments };
+    return { paths, events: followed?.events ?? null, totals, spend: spendByChannel, observedUntilS: followed?.observedUntilS ?? 0, experiments, warnings: ignoresPaths ? [IGNORED_PATHS] : [] };
   };
 }

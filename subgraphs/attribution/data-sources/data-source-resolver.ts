@@ -13,8 +13,6 @@ import { blamingCredentials, connectDataSource, withdrawDataSource } from './con
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import {
-  AddRecordsInput,
-  AddRecordsPayload,
   ConnectDataSourceInput,
   ConnectDataSourcePayload,
   DataSourceConnection,
@@ -22,15 +20,13 @@ import {
   DataSourceType,
   DeleteDataSourceInput,
   DeleteDataSourcePayload,
-  MAX_JSON_RECORDS,
-  RejectedRowConnection,
-  RejectedRowType,
   SyncDataSourceInput,
   SyncDataSourcePayload,
 } from './data-source-type.ts';
 import { deleteDataSource } from './delete-data-source.ts';
 import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
 import type { ReceiveRecords, RejectedRow } from './records.ts';
+import { AddRecordsInput, AddRecordsPayload, MAX_JSON_RECORDS, RejectedRowConnection, RejectedRowType } from './records-type.ts';
 import { requestSync } from './sync-data-source.ts';
 
 export interface DataSourceServices {

@@ -6,6 +6,7 @@ import { DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { SourceStatus, SourceType, SyncSchedule } from './data-source.ts';
+import { IngestReportType } from './records-type.ts';
 
 const SourceTypeEnum = enumOf(SOURCE_TYPES);
 registerEnumType(SourceTypeEnum, { name: 'DataSourceType', description: 'Where the rows of a source come from.' });
@@ -147,34 +148,6 @@ export class DataSourceType {
 
 export const DataSourceConnection = connectionType('DataSource', () => DataSourceType);
 
-@ObjectType('RejectedRow', { description: 'A row that was not taken, and why.' })
-export class RejectedRowType {
-  @Field(() => ID, { nullable: true, description: 'The upload that brought the row.' })
-  uploadId!: string | null;
-  @Field(() => Float, { description: 'Line of the file, counted from 1; the header is line 1.' })
-  line!: number;
-  @Field(() => String, { nullable: true, description: 'The column at fault; null when the row as a whole is.' })
-  column!: string | null;
-  @Field(() => String, { description: 'What is wrong, for programs.' })
-  code!: string;
-  @Field(() => String, { description: 'What is wrong, for people.' })
-  message!: string;
-}
-
-export const RejectedRowConnection = connectionType('RejectedRow', () => RejectedRowType);
-
-@ObjectType('IngestReport', { description: 'What came of the rows of one request.' })
-export class IngestReportType {
-  @Field(() => String, { description: 'Kind that was detected from the header: touchpoints, conversions, spend, paths or events.' })
-  kind!: string;
-  @Field(() => Float, { description: 'Rows that were stored.' })
-  accepted!: number;
-  @Field(() => Float, { description: 'Rows that were not.' })
-  rejected!: number;
-  @Field(() => [RejectedRowType], { description: 'The first hundred rejected rows.' })
-  errors!: readonly RejectedRowType[];
-}
-
 @InputType('ConnectDataSourceInput', { description: 'A source to connect.' })
 export class ConnectDataSourceInput {
   @Field(() => SourceTypeEnum, { description: 'Where the rows come from.' })
@@ -232,21 +205,3 @@ export class DeleteDataSourcePayload {
   @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the answer.' })
   trust!: TrustEnvelope;
 }
-
-@InputType('AddRecordsInput', { description: 'Up to 1,000 rows of one kind, as objects with the canonical column names.' })
-export class AddRecordsInput {
-  @Field(() => ID, { description: 'Public id of the source.' })
-  dataSourceId!: string;
-  @Field(() => [JsonScalar], { description: 'One object per row.' })
-  records!: Record<string, unknown>[];
-}
-
-@ObjectType('AddRecordsPayload', { description: 'What came of the rows that were added.' })
-export class AddRecordsPayload {
-  @Field(() => IngestReportType, { description: 'What came of the rows.' })
-  ingest!: IngestReportType;
-  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the answer.' })
-  trust!: TrustEnvelope;
-}
-
-export const MAX_JSON_RECORDS = 1000;

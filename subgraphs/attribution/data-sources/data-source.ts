@@ -81,6 +81,11 @@ export class DataSource extends DataSourceSchema.class {
     return this.statistics !== null && this.statistics !== undefined && this.statistics.paths > 0 && this.statistics.touchpoints === 0 && this.statistics.conversions === 0;
   }
 
+  /** True for a source whose aggregated paths no analysis reads, because it holds single touches or conversions, too. */
+  ignoresPaths(): boolean {
+    return this.statistics != null && this.statistics.paths > 0 && !this.holdsOnlyPaths();
+  }
+
   /**
    * Health in [0, 1]: the mean of freshness (1 on the day of the newest row, 0 after 30 days), match rate and
    * completeness (share of days without a gap); null before anything was stored.

@@ -1,8 +1,9 @@
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { DataSource } from './data-source.ts';
-import type { DataSourceDetailType, DataSourceType, IngestReportType, SyncType } from './data-source-type.ts';
+import type { DataSourceDetailType, DataSourceType, SyncType } from './data-source-type.ts';
 import type { RecordsReport } from './records.ts';
+import type { IngestReportType } from './records-type.ts';
 import type { Upload } from './upload.ts';
 
 /** A source as the graph shows it. */
@@ -73,5 +74,6 @@ export function presentIngest(report: RecordsReport): IngestReportType {
     accepted: report.rowsAccepted,
     rejected: report.rowsRejected,
     errors: report.firstErrors.map((row) => ({ ...row, uploadId: report.uploadId })),
+    warnings: report.warnings,
   };
 }

@@ -25,6 +25,8 @@ export interface RecordsReport {
   readonly rowsRejected: number;
   /** The first hundred. */
   readonly firstErrors: readonly Omit<RejectedRow, 'uploadId'>[];
+  /** What else the sender should know. */
+  readonly warnings: readonly string[];
 }
 
 /**

@@ -25,6 +25,8 @@ export interface JourneyFacts {
   readonly channels: readonly string[];
   /** The source is a file of aggregated paths: it has no users and no events. */
   readonly holdsPaths: boolean;
+  /** It holds aggregated paths beside events; only the events count. */
+  readonly ignoresPaths: boolean;
   readonly withEventIds: boolean;
   /** Time of the last stored event, milliseconds since the epoch; 0 when there is none. */
   readonly latestMs: number;
@@ -84,6 +86,7 @@ export class JourneyStore {
     return {
       channels: wanted === undefined ? channels : channels.filter((channel) => wanted.includes(channel)),
       holdsPaths: stored_paths > 0 && latest === 0,
+      ignoresPaths: stored_paths > 0 && latest !== 0,
       withEventIds: with_ids > 0,
       latestMs: latest,
       touches,
@@ -216,8 +219,8 @@ function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents,
 }
 
 /** Both at once, with what a source holds read only once: the quickest way to everything a run needs. */
-export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & { readonly followed: JourneyEvents | null }> {
+export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & { readonly followed: JourneyEvents | null; readonly ignoresPaths: boolean }> {
   const store = new JourneyStore(clickhouse, query);
-  const [journeys, followed] = await Promise.all([store.loadPaths(), store.loadEvents()]);
-  return { ...journeys, followed };
+  const [journeys, followed, { ignoresPaths }] = await Promise.all([store.loadPaths(), store.loadEvents(), store.facts()]);
+  return { ...journeys, followed, ignoresPaths };
 }

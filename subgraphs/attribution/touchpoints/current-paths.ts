@@ -1,5 +1,8 @@
 import { OF_SOURCE } from './source-key.ts';
 
+/** Said wherever a source holds both: adding them up could count one sale twice. */
+export const IGNORED_PATHS = 'This source holds single touches or conversions as well as aggregated paths. Analyses read the former and leave the paths out; keep paths in a source of their own.';
+
 /**
  * The stored paths as they count: of each path (on each day) the rows of the latest upload that names it, added up. Rows of
  * one file are told apart by their lines, so a file that comes again replaces itself, and a chunk that is sent twice changes nothing.

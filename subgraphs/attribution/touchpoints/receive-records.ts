@@ -8,6 +8,7 @@ import type { DataSource } from '../data-sources/data-source.ts';
 import type { RecordsBody, RecordsReport } from '../data-sources/records.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
+import { IGNORED_PATHS } from './current-paths.ts';
 import { ingestRecords } from './ingest-records.ts';
 import type { IngestReport } from './ingest-report.ts';
 
@@ -41,10 +42,10 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
       ...(source.mapping == null ? {} : { mapping: source.mapping }),
       sourceCurrency: source.currency ?? null,
       onProgress: signOfLife(services, source),
-      now: services.clock(),
+      now: upload.startedAt,
     });
-    await completeUpload(services, source, upload, report);
-    return { ...report, uploadId: publicId('upload', upload.id as Uuid) };
+    const completed = await completeUpload(services, source, upload, report);
+    return { ...report, uploadId: publicId('upload', upload.id as Uuid), warnings: completed.ignoresPaths() ? [IGNORED_PATHS] : [] };
   } catch (error) {
     await failUpload(services, source, upload, error);
     throw error;
@@ -54,9 +55,13 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
 async function beginUpload(services: ReceiveServices, principal: Principal, dataSourceId: Uuid): Promise<{ source: DataSource; upload: Upload }> {
   const now = services.clock();
   return services.database.asTenant(principal.accountId, async (em) => {
-    const source = await new DataSourceStore(em).lock(dataSourceId);
+    const sources = new DataSourceStore(em);
+    const source = await sources.lock(dataSourceId);
     source.syncingUntil = new Date(now.getTime() + SYNCING_LEASE_MS);
-    const upload = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'upload', status: 'running', startedAt: now });
+    // Of two rows with one natural key the later upload's counts, also within a millisecond or after the clock was set back.
+    const [previous] = await sources.recentUploads(dataSourceId, 1);
+    const startedAt = previous === undefined || previous.startedAt < now ? now : new Date(previous.startedAt.getTime() + 1);
+    const upload = em.create(Upload, { id: newUuid(startedAt.getTime()), accountId: source.accountId, dataSourceId, cause: 'upload', status: 'running', startedAt });
     await em.flush();
     return { source, upload };
   });
@@ -77,10 +82,10 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
   };
 }
 
-async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<void> {
+async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<DataSource> {
   const statistics = await services.measureSource(source.accountId, source.id as Uuid);
   const now = services.clock();
-  await services.database.asTenant(source.accountId, async (em) => {
+  return services.database.asTenant(source.accountId, async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
     const record = await em.findOneOrFail(Upload, { id: upload.id });
     record.complete({ kind: report.kind, rowsAccepted: report.rowsAccepted, rowsRejected: report.rowsRejected, bytes: report.bytes, contentDigest: report.contentDigest }, now);
@@ -94,6 +99,7 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
     current.lastSync = now;
     current.syncingUntil = null;
     await em.flush();
+    return current;
   });
 }
 
