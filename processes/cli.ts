@@ -55,6 +55,7 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .option('--order <order>', 'order of the Markov chain, 1 to 4', wholeNumber(1, 4), 1)
     .option('--confidence <level>', 'level of the intervals, 0.80 to 0.99', decimalNumber(0.8, 0.99), 0.95)
     .option('--baseline <channels>', 'unpaid channels, separated by commas; * at the end matches any ending (default: direct,organic*,(none),unassigned)', nameList)
+    .option('--experiments <file>', 'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, incremental_revenue, standard_error')
     .option('--json', 'print the result as JSON')
     .option('--report <file>', 'write a report as one HTML file')
     .action(async (files: string[], options: AnalyzeOptions) => {

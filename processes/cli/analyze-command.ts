@@ -3,6 +3,7 @@ import type { AttributionModel } from '../../subgraphs/attribution/attributions/
 import { terminalTable } from '../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';
+import { readExperiments } from './experiments-file.ts';
 import { inputFile } from './input-file.ts';
 
 export interface AnalyzeOptions {
@@ -13,6 +14,7 @@ export interface AnalyzeOptions {
   readonly order: number;
   readonly confidence: number;
   readonly baseline?: readonly string[];
+  readonly experiments?: string;
   readonly json?: true;
   readonly report?: string;
 }
@@ -25,6 +27,8 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
     throw new BadInputError(`--from ${options.from} lies after --to ${options.to}. Swap them.`);
   }
   const files = await Promise.all([...new Set(paths)].map(inputFile));
+  const experiments = options.experiments === undefined ? [] : await readExperiments(options.experiments);
+  if (experiments.length > 0 && options.model !== 'causal') throw new BadInputError(`--experiments calibrate the causal model alone. Leave --model ${options.model} out.`);
   // The engine and the models are loaded once the files are known to be there.
   const { analyzeFiles } = await import('./analyze-files.ts');
   const progress = await commandProgress(process.stderr);
@@ -42,6 +46,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
         markovOrder: options.order,
         confidenceLevel: options.confidence,
         baselineChannels: options.baseline ?? null,
+        experiments,
       },
       { progress, signal: interrupted.signal, now: new Date() },
     );

@@ -13,6 +13,7 @@ import { analyze, AnalysisFailedError } from '../../subgraphs/attribution/attrib
 import type { AttributionModel } from '../../subgraphs/attribution/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/attributions/load-run-data.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sources/data-source.ts';
+import type { MeasuredEffect } from '../../subgraphs/attribution/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
 import type { IngestReport } from '../../subgraphs/attribution/touchpoints/ingest-report.ts';
@@ -34,6 +35,8 @@ export interface AnalyzeRequest {
   readonly confidenceLevel: number;
   /** null = the usual ones. */
   readonly baselineChannels: readonly string[] | null;
+  /** Results of experiments that calibrate the causal model. */
+  readonly experiments: readonly MeasuredEffect[];
 }
 
 export interface AnalyzeServices {
@@ -81,7 +84,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   progress.at(PROGRESS.journeys, 'Building journeys');
   const dateRange = rangeOf(request, ingested, now);
   const data = await loadRunData(clickhouse)(
-    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase' },
+    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments },
     () => undefined,
   );
   signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../../schema/rounding.ts';
-import type { AnalysisFigures } from '../../subgraphs/attribution/attributions/figures.ts';
+import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/attributions/figures.ts';
 import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
-import type { AttributionReport, ReportedChannel } from '../report/attribution-report.ts';
+import type { AttributionReport, ReportedChannel, ReportedExperiment } from '../report/attribution-report.ts';
 
 /** What the figures do not know of their run. */
 export interface RunFacts {
@@ -43,6 +43,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
       run_digest: diagnostics.runDigest,
       warnings: diagnostics.warnings,
       models: diagnostics.models,
+      experiments: (figures.calibrations ?? []).map(reportedExperiment),
     },
   };
 }
@@ -64,6 +65,21 @@ function channelImpact(figures: AnalysisFigures): readonly ReportedChannel[] {
     confidence_interval: impact.confidenceInterval === null ? null : { lower: money(impact.confidenceInterval.lower), upper: money(impact.confidenceInterval.upper), level: impact.confidenceInterval.level },
     rank: impact.rank,
   }));
+}
+
+function reportedExperiment(calibration: ExperimentCalibration): ReportedExperiment {
+  const { id, channel, method, period, incrementalRevenue, standardError, overlap, modelIncrementalRevenueBefore: before, modelIncrementalRevenueAfter: after } = calibration;
+  return {
+    id,
+    channel,
+    method,
+    period,
+    incremental_revenue: money(incrementalRevenue),
+    standard_error: money(standardError),
+    overlap: ratio(overlap) ?? 0,
+    model_incremental_revenue_before: money(before),
+    model_incremental_revenue_after: money(after),
+  };
 }
 
 const money = (value: number): number => roundHalfUp(value, 2) ?? 0;

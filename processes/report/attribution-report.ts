@@ -21,6 +21,20 @@ export interface ReportedChannel {
   readonly rank: number;
 }
 
+/** An experiment beside what the model said without it and says with it. Money in major units, for the range. */
+export interface ReportedExperiment {
+  readonly id: string;
+  readonly channel: string;
+  readonly method: string;
+  readonly period: readonly [string, string];
+  readonly incremental_revenue: number;
+  readonly standard_error: number;
+  /** In (0, 1]. */
+  readonly overlap: number;
+  readonly model_incremental_revenue_before: number;
+  readonly model_incremental_revenue_after: number;
+}
+
 /** The members of a completed AttributionResult that a report reads. */
 export interface AttributionReport {
   readonly model: string;
@@ -53,5 +67,6 @@ export interface AttributionReport {
     readonly run_digest: string;
     readonly warnings: readonly string[];
     readonly models: Readonly<Record<string, unknown>>;
+    readonly experiments: readonly ReportedExperiment[];
   };
 }

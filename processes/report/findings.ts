@@ -31,6 +31,9 @@ export function findings(report: AttributionReport): readonly string[] {
     const all = uncertain.length === paid.length && paid.length > 1;
     said.push(`${all ? 'The intervals of all channels reach' : uncertain.length > 1 ? `The intervals of ${names(uncertain)} reach` : `The interval of ${names(uncertain)} reaches`} zero: on this data, an effect of nothing cannot be ruled out there. A holdout test or more data would tell.`);
   }
+  for (const { channel, method, incremental_revenue: measured, standard_error: error, model_incremental_revenue_before: before, model_incremental_revenue_after: after } of report.diagnostics.experiments) {
+    said.push(`A ${method} experiment says that ${channel} added ${format.money(measured)} ± ${format.money(error)} here; the model alone credited ${format.money(before)}, together they say ${format.money(after)}.`);
+  }
   return said;
 }
 

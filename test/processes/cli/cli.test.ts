@@ -94,6 +94,29 @@ describe('liftgraph analyze', () => {
     expect(result.conversions).toBe(orders.length);
   }, 60_000);
 
+  test('results of experiments calibrate the credit, and their file is checked line by line', async () => {
+    const header = 'channel,method,start,end,incremental_revenue,standard_error\n';
+    await writeFile(join(folder, 'experiments.csv'), `${header}meta_ads,geo,2026-01-01,2026-06-30,9000,10\n\nemail,holdout,2026-04-01,2026-04-30,500,60\n`);
+    await writeFile(join(folder, 'guesses.csv'), `${header}meta_ads,guess,2026-01-01,2026-06-30,9000,10\n`);
+    await writeFile(join(folder, 'short.csv'), 'channel,start,end\nmeta_ads,2026-01-01,2026-06-30\n');
+    const [calibrated, guesses, short, other] = await Promise.all([
+      liftgraph('analyze', 'shop/events.csv', '--json', '--experiments', 'experiments.csv'),
+      liftgraph('analyze', 'shop/events.csv', '--experiments', 'guesses.csv'),
+      liftgraph('analyze', 'shop/events.csv', '--experiments', 'short.csv'),
+      liftgraph('analyze', 'shop/events.csv', '--experiments', 'experiments.csv', '--model', 'markov'),
+    ]);
+    expect(calibrated.code).toBe(0);
+    const result = resultOf(calibrated);
+    expect(result.methodology).toContain('calibrated-by-2-experiments');
+    expect(result.diagnostics.experiments.map(({ id, channel }) => [id, channel])).toEqual([['line-2', 'meta_ads'], ['line-4', 'email']]);
+    const [meta] = result.diagnostics.experiments;
+    expect(Math.abs(meta!.model_incremental_revenue_after - 9_000)).toBeLessThan(Math.abs(meta!.model_incremental_revenue_before - 9_000));
+    expect([guesses.code, short.code, other.code]).toEqual([1, 1, 1]);
+    expect(guesses.stderr).toContain('guesses.csv: line 2: method: ');
+    expect(short.stderr).toContain('the header lacks method, incremental_revenue, standard_error');
+    expect(other.stderr).toContain('calibrate the causal model alone');
+  }, 60_000);
+
   test('paths alone: the path models answer, causal says what it lacks, PRAV refuses', async () => {
     const [causal, prav] = await Promise.all([liftgraph('analyze', 'shop/paths.csv', '--json'), liftgraph('analyze', 'shop/paths.csv', '--model', 'prav')]);
     expect(causal.code).toBe(0);

@@ -74,8 +74,14 @@ describe('the HTML report', () => {
     expect(text).toContain('no touch recorded');
   });
 
-  test('a causal result on published weights claims no cause either, and says why', () => {
-    const text = visibleText(htmlReport(withMembers({ methodology: 'markov+shapley+dominance+rwa/prior-weights' }), 'paths.csv'));
+  test('says what an experiment measured, and what it did to the credit', () => {
+    const experiment = { id: 'exp_1', channel: 'email', method: 'holdout', period: ['2025-01-06', '2025-04-05'] as [string, string], incremental_revenue: 900, standard_error: 120.5, overlap: 1, model_incremental_revenue_before: 437.84, model_incremental_revenue_after: 720.25 };
+    const text = visibleText(htmlReport(withMembers({ diagnostics: { ...CAUSAL.diagnostics, experiments: [experiment] } }), 'events.csv'));
+    expect(text).toContain('A holdout experiment says that email added $900 ± $121 here; the model alone credited $438, together they say $720.');
+  });
+
+  test.each(['markov+shapley+dominance+rwa/prior-weights', 'markov+shapley+dominance+rwa/prior-weights/calibrated-by-2-experiments'])('a causal result on published weights (%s) claims no cause either, and says why', (methodology) => {
+    const text = visibleText(htmlReport(withMembers({ methodology }), 'paths.csv'));
     expect(text).toContain('What your marketing is credited with');
     expect(text).toContain('Credited to marketing');
     expect(text).not.toContain('bought anyway, or');
