@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { MODELS } from '../schema/value-lists.ts';
+import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
@@ -88,7 +88,7 @@ function buildProgram(exitWith: (code: number) => void): Command {
     });
 
   const keys = program.command('keys').description('the keys that results are signed with; takes the configuration of the service from the environment');
-  const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(['live', 'sandbox']);
+  const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(ENVIRONMENTS);
   keys
     .command('list')
     .description('every key: current signs, next is published to sign after it, retired still verifies, revoked does not')

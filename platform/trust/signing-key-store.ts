@@ -1,11 +1,12 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { ProblemError } from '../../schema/problems.ts';
+import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import type { Environment } from '../auth/principal.ts';
 import type { Database, SqlEntityManager } from '../postgres/database.ts';
 import { SealBrokenError, type KeyVault } from './key-vault.ts';
 import { newSigningKey, type SigningKey } from './signing-key.ts';
 
-export const SIGNING_ENVIRONMENTS: readonly Environment[] = ['live', 'sandbox'];
+export const SIGNING_ENVIRONMENTS: readonly Environment[] = ENVIRONMENTS;
 
 /** What signs now. */
 export interface CurrentKey {

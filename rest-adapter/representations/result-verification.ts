@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { SIGNATURE_REASONS } from '../../platform/trust/signed-result.ts';
 import type { Json } from '../operation.ts';
 import { exampleAttribution } from './attribution-result.ts';
@@ -16,7 +17,7 @@ export const resultVerification = z
     issuer: z.string().nullable(),
     subject: z.object({ type: z.literal('attribution_result'), id: z.string(), revision: z.int() }).nullable(),
     signed_at: z.iso.datetime().nullable(),
-    environment: z.enum(['live', 'sandbox']).nullable(),
+    environment: z.enum(ENVIRONMENTS).nullable(),
     payload: z.record(z.string(), z.unknown()).nullable().meta({ description: 'All that the signature says; null unless the signature is right' }),
     verified_at: z.iso.datetime(),
     trust: trustEnvelope,
