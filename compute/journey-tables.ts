@@ -38,6 +38,13 @@ export interface EventTable {
   readonly value: Float64Array;
 }
 
+/** The campaign of every event of an event table. */
+export interface EventCampaigns {
+  readonly names: readonly string[];
+  /** per event: 0 = no campaign, else the campaign's place in `names` + 1 */
+  readonly slot: Uint16Array;
+}
+
 /** Typed arrays on shared memory, so that a table goes to the compute threads without a copy. */
 export const sharedUint8 = (length: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(length));
 export const sharedUint16 = (length: number): Uint16Array<SharedArrayBuffer> =>

@@ -1,4 +1,4 @@
-import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
+import type { EventCampaigns, EventTable, PathTable } from '../../../compute/journey-tables.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
 
@@ -35,6 +35,9 @@ export interface JourneyPaths {
 /** The events PRAV reads, and the window they fill. Seconds since the epoch. */
 export interface JourneyEvents {
   readonly events: EventTable;
+  /** null where no event names a campaign, or there are too many to tell apart. */
+  readonly campaigns: EventCampaigns | null;
+  readonly tooManyCampaigns: boolean;
   readonly fromS: number;
   /** T1: the last moment of follow-up, inclusive: min(last stored event, end of the range + 14 days). */
   readonly untilS: number;

@@ -2,27 +2,41 @@ import { CURRENT_PATHS } from '../touchpoints/current-paths.ts';
 import { OF_SOURCE } from '../touchpoints/source-key.ts';
 
 /**
- * An event as one 64-bit number that sorts by time, touches ahead of conversions of the same instant, then by channel name:
- * milliseconds × 2^17, bit 16 set for a conversion, the channel's index below (65535: no click attached).
+ * An event as one 64-bit number that sorts by time, touches ahead of conversions of the same instant, then by the names of
+ * channel and campaign: milliseconds since the start of the span × 2^21, bit 20 set for a conversion, and below it the channel's
+ * index (that behind the last: no click attached), times the campaign slots plus the campaign's (0: none) where campaigns are asked for.
  */
-const CONVERSION_BIT = 16;
-const TIME_SHIFT = 17;
-const NO_CHANNEL = 65_535;
+export const CODE_BITS = 20;
+const CONVERSION_BIT = CODE_BITS;
+const TIME_SHIFT = CODE_BITS + 1;
+/** Campaigns that are told apart; names beyond a few thousand are ids that somebody put into the wrong column. */
+export const MAX_CAMPAIGNS = 5_000;
+/** Longest span whose times fit beside the code. */
+export const MAX_SPAN_MS = 2 ** (64 - TIME_SHIFT);
 /** Amounts are stored with 4 decimals; sums run over integers and are therefore exact in any order. */
 export const REVENUE_SCALE = 10_000;
 
-const packed = (conversion: boolean): string =>
-  `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts)), ${TIME_SHIFT}) + ${conversion ? 2 ** CONVERSION_BIT : 0} +
-    transform(channel, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})`;
+/** Which facts of a source shape its statements. */
+export interface EventShape {
+  readonly withEventIds: boolean;
+  readonly withCampaigns: boolean;
+}
+
+const NO_CHANNEL = 'length({channels:Array(String)})';
+const CHANNEL_INDEX = `transform(channel, {channels:Array(String)}, range(${NO_CHANNEL}), ${NO_CHANNEL})`;
+const CAMPAIGN_SLOT = `transform(campaign, {campaigns:Array(String)}, range(1, length({campaigns:Array(String)}) + 1), 0)`;
+const codeOf = (withCampaigns: boolean): string => (withCampaigns ? `${CHANNEL_INDEX} * (length({campaigns:Array(String)}) + 1) + ${CAMPAIGN_SLOT}` : CHANNEL_INDEX);
+const packed = (conversion: boolean, withCampaigns: boolean): string =>
+  `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts) - {from:Int64}), ${TIME_SHIFT}) + ${conversion ? 2 ** CONVERSION_BIT : 0} + ${codeOf(withCampaigns)}`;
 const inSpan = (from: string, until: string): string =>
   `ts >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({${until}:Int64}, 'UTC')`;
 
 /** Touches and conversions of a span, one row each. Touches of channels that do not take part are left out. */
-const EVENTS = `
-  SELECT user_id, ${packed(false)} AS event, event_id, '' AS order_id, toInt64(0) AS amount
+const eventRows = (withCampaigns: boolean): string => `
+  SELECT user_id, ${packed(false, withCampaigns)} AS event, event_id, '' AS order_id, toInt64(0) AS amount
   FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND channel IN {channels:Array(String)}
   UNION ALL
-  SELECT user_id, ${packed(true)} AS event, event_id, order_id, toInt64(toDecimal128(revenue, 4) * ${REVENUE_SCALE}) AS amount
+  SELECT user_id, ${packed(true, withCampaigns)} AS event, event_id, order_id, toInt64(toDecimal128(revenue, 4) * ${REVENUE_SCALE}) AS amount
   FROM conversions FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND conversion_event = {conversion_event:String}`;
 
 const isConversion = (event: string): string => `bitTest(${event}, ${CONVERSION_BIT})`;
@@ -32,15 +46,16 @@ const timeOf = (event: string): string => `bitShiftRight(${event}, ${TIME_SHIFT}
  * Every user's events in order, and the amounts of the conversions in the same order. Events of one instant are told apart
  * by event id where the source has any; a conversion without one comes after the touches of its instant.
  */
-function users(withEventIds: boolean): string {
+function users({ withEventIds, withCampaigns }: EventShape): string {
+  const rows = eventRows(withCampaigns);
   if (!withEventIds) {
     return `SELECT user_id, arraySort(groupArray(event)) AS events,
       arrayMap(conversion -> conversion.3, arraySort(groupArrayIf((event, order_id, amount), ${isConversion('event')}))) AS amounts
-      FROM (${EVENTS}) GROUP BY user_id`;
+      FROM (${rows}) GROUP BY user_id`;
   }
   const order = `${timeOf('event')} * 2 + (${isConversion('event')} AND event_id = '')`;
   return `SELECT user_id, arrayMap(entry -> entry.3, entries) AS events, arrayMap(entry -> entry.5, arrayFilter(entry -> ${isConversion('entry.3')}, entries)) AS amounts
-    FROM (SELECT user_id, arraySort(groupArray((${order}, event_id, event, order_id, amount))) AS entries FROM (${EVENTS}) GROUP BY user_id)`;
+    FROM (SELECT user_id, arraySort(groupArray((${order}, event_id, event, order_id, amount))) AS entries FROM (${rows}) GROUP BY user_id)`;
 }
 
 /**
@@ -49,22 +64,23 @@ function users(withEventIds: boolean): string {
  * within the lookback before that event. A conversion's own click is its last touch. The order of the paths is fixed.
  * `touches` adds up to the touches of the range, whatever the lookback: each stands in a part that ends in the range.
  */
-export function pathStatement(withEventIds: boolean): string {
+export function pathStatement({ withEventIds }: Pick<EventShape, 'withEventIds'>): string {
+  const start = '({start:Int64} - {from:Int64})';
   return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(countIf(NOT converts)) AS nulls,
     toFloat64(sum(touched)) AS touches FROM (
-    SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= {start:UInt64}, part) AS touched, if(converts, part_amount, 0) AS amount,
-      arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${NO_CHANNEL})),
+    SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= ${start}, part) AS touched, if(converts, part_amount, 0) AS amount,
+      arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${2 ** CODE_BITS - 1})),
         arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} >= ${timeOf('part[-1]')}, part))) AS path
     FROM (
-      SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users(withEventIds)})
+      SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users({ withEventIds, withCampaigns: false })})
     ) ARRAY JOIN parts AS part, part_amounts AS part_amount
-    WHERE ${timeOf('part[-1]')} >= {start:UInt64}
+    WHERE ${timeOf('part[-1]')} >= ${start}
   ) GROUP BY path ORDER BY path`;
 }
 
 /** Users in the order of their ids, with their packed events and the amounts of their conversions. */
-export function eventStatement(withEventIds: boolean): string {
-  return `SELECT user_id, events, amounts FROM (${users(withEventIds)}) ORDER BY user_id`;
+export function eventStatement(shape: EventShape): string {
+  return `SELECT user_id, events, amounts FROM (${users(shape)}) ORDER BY user_id`;
 }
 
 /** Paths that were uploaded as such: dated rows of the range, undated ones always. */
@@ -80,13 +96,13 @@ export const STORED_PATHS_STATEMENT = `
 
 /** What has to be known before the journeys can be asked for; duplicates don't matter to it. */
 export const FACTS_STATEMENT = `
-  SELECT arraySort(groupUniqArrayArray(65536)(names)) AS channels, sum(touches) AS touches, sum(conversions) AS conversions, max(with_ids) AS with_ids,
+  SELECT arraySort(groupUniqArrayArray(65536)(names)) AS channels, arraySort(groupUniqArrayArray(${MAX_CAMPAIGNS + 1})(named)) AS campaigns, sum(touches) AS touches, sum(conversions) AS conversions, max(with_ids) AS with_ids,
     max(latest) AS latest, sum(stored_paths) AS stored_paths FROM (
-    SELECT groupUniqArray(65536)(toString(channel)) AS names, countIf(${inSpan('from', 'until')}) AS touches, 0 AS conversions, max(event_id != '') AS with_ids,
+    SELECT groupUniqArray(65536)(toString(channel)) AS names, groupUniqArrayIf(${MAX_CAMPAIGNS + 1})(toString(campaign), campaign != '') AS named, countIf(${inSpan('from', 'until')}) AS touches, 0 AS conversions, max(event_id != '') AS with_ids,
       toUnixTimestamp64Milli(max(ts)) AS latest, 0 AS stored_paths FROM touchpoints WHERE ${OF_SOURCE}
     UNION ALL
-    SELECT groupUniqArrayIf(65536)(toString(channel), channel != ''), 0, countIf(${inSpan('from', 'until')}), max(event_id != ''), toUnixTimestamp64Milli(max(ts)), 0
+    SELECT groupUniqArrayIf(65536)(toString(channel), channel != ''), groupUniqArrayIf(${MAX_CAMPAIGNS + 1})(toString(campaign), campaign != ''), 0, countIf(${inSpan('from', 'until')}), max(event_id != ''), toUnixTimestamp64Milli(max(ts)), 0
       FROM conversions WHERE ${OF_SOURCE}
     UNION ALL
-    SELECT groupUniqArrayArray(65536)(arrayMap(step -> toString(step), path)), 0, 0, 0, 0, count() FROM paths WHERE ${OF_SOURCE}
+    SELECT groupUniqArrayArray(65536)(arrayMap(step -> toString(step), path)), [], 0, 0, 0, 0, count() FROM paths WHERE ${OF_SOURCE}
   )`;

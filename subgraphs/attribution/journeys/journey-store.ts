@@ -1,28 +1,34 @@
 import { z } from 'zod';
-import type { EventTable } from '../../../compute/journey-tables.ts';
+import { NO_CHANNEL } from '../../../compute/journey-tables.ts';
+import type { EventCampaigns, EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { sourceParams } from '../touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
 import { GrowingArray } from './growing-array.ts';
 import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
-import { eventStatement, FACTS_STATEMENT, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
+import { CODE_BITS, eventStatement, FACTS_STATEMENT, MAX_CAMPAIGNS, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
 import { fnv1a32 } from './user-hash.ts';
 
 /** Follow-up that PRAV needs behind the range, and how far back it looks for exposures (models: PRAV). */
 const FOLLOW_UP_DAYS = 14;
 const REACH_BACK_DAYS = 90;
 const MAX_CHANNELS = 65_534;
+/** Names travel in the address of a statement; servers take a megabyte. */
+const MAX_NAMES_BYTES = 500_000;
 const TIMEOUT_MS = 300_000;
 /** Users' events spill to disk beyond this, which costs half a second on 10 M events and saves 200 MB; small blocks save another 100. */
 const MEMORY_SETTINGS = { max_bytes_before_external_group_by: 100_000_000, max_bytes_ratio_before_external_group_by: 0, max_block_size: 16_384 };
 
 const Count = z.coerce.number();
-const FactsRow = z.object({ channels: z.array(z.string()), touches: Count, conversions: Count, with_ids: Count, latest: Count, stored_paths: Count });
+const FactsRow = z.object({ channels: z.array(z.string()), campaigns: z.array(z.string()), touches: Count, conversions: Count, with_ids: Count, latest: Count, stored_paths: Count });
 
 /** What a source holds, read before its journeys. */
 export interface JourneyFacts {
   readonly channels: readonly string[];
+  /** Of touches and conversions; empty where they are too many to tell apart. */
+  readonly campaigns: readonly string[];
+  readonly tooManyCampaigns: boolean;
   /** The source is a file of aggregated paths: it has no users and no events. */
   readonly holdsPaths: boolean;
   /** It holds aggregated paths beside events; only the events count. */
@@ -60,7 +66,7 @@ export class JourneyStore {
    */
   async loadPaths(): Promise<JourneyPaths> {
     const facts = await this.facts();
-    const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts.withEventIds);
+    const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
     return readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts.channels);
   }
 
@@ -69,8 +75,9 @@ export class JourneyStore {
     const facts = await this.facts();
     if (facts.holdsPaths) return null;
     const window = this.#eventWindow(facts);
-    const events = await readEvents(this.#clickhouse.batches(eventStatement(facts.withEventIds), this.#options(facts, window)), facts);
-    return { events, fromS: window.startMs / 1000, untilS: (window.endMs - 1) / 1000, observedUntilS: facts.latestMs / 1000 };
+    const statement = eventStatement({ withEventIds: facts.withEventIds, withCampaigns: facts.campaigns.length > 0 });
+    const { events, campaigns } = await readEvents(this.#clickhouse.batches(statement, this.#options(facts, window)), facts, window.startMs);
+    return { events, campaigns, tooManyCampaigns: facts.tooManyCampaigns, fromS: window.startMs / 1000, untilS: (window.endMs - 1) / 1000, observedUntilS: facts.latestMs / 1000 };
   }
 
   async #readFacts(): Promise<JourneyFacts> {
@@ -79,11 +86,14 @@ export class JourneyStore {
     const span = { startMs: Math.min(this.#journeySpan().startMs, this.#range.startMs - REACH_BACK_DAYS * DAY_MS), endMs: this.#range.endMs + FOLLOW_UP_DAYS * DAY_MS };
     const params = { ...sourceParams(this.#query), from: span.startMs, until: span.endMs };
     const [row] = await this.#clickhouse.rows(FACTS_STATEMENT, FactsRow, { params, timeoutMs: TIMEOUT_MS });
-    const { channels, touches, conversions, with_ids, latest, stored_paths } = row!;
+    const { channels, campaigns, touches, conversions, with_ids, latest, stored_paths } = row!;
     if (channels.length > MAX_CHANNELS) {
       throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
     }
+    const tooManyCampaigns = campaigns.length > MAX_CAMPAIGNS || (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS || encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
     return {
+      campaigns: tooManyCampaigns ? [] : campaigns,
+      tooManyCampaigns,
       channels: wanted === undefined ? channels : channels.filter((channel) => wanted.includes(channel)),
       holdsPaths: stored_paths > 0 && latest === 0,
       ignoresPaths: stored_paths > 0 && latest !== 0,
@@ -105,11 +115,12 @@ export class JourneyStore {
     return { startMs: Math.min(this.#journeySpan().startMs, lastMs - REACH_BACK_DAYS * DAY_MS), endMs: lastMs + 1 };
   }
 
-  #options({ channels }: JourneyFacts, span: TimeSpan): StatementOptions {
+  #options({ channels, campaigns }: JourneyFacts, span: TimeSpan): StatementOptions {
+    if (span.endMs - span.startMs > MAX_SPAN_MS) throw new ProblemError('validation_error', 'date_range: longer than 278 years.', { param: '/date_range', code: 'invalid_range' });
     const { conversionEvent, lookbackDays } = this.#query;
     return {
       params: {
-        ...sourceParams(this.#query), channels, conversion_event: conversionEvent,
+        ...sourceParams(this.#query), channels, campaigns, conversion_event: conversionEvent,
         from: span.startMs, until: span.endMs, start: this.#range.startMs, lookback: lookbackDays * DAY_MS,
       },
       settings: MEMORY_SETTINGS,
@@ -163,12 +174,13 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: r
 }
 
 /** Columns: user_id, events (packed, see the statement), amounts of the conversions in the same order. */
-async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels, touches, conversions }: JourneyFacts): Promise<EventTable> {
+async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels, campaigns, touches, conversions }: JourneyFacts, fromMs: number): Promise<{ events: EventTable; campaigns: EventCampaigns | null }> {
   const count = touches + conversions;
   const userStart = new GrowingArray(Uint32Array);
   const userHash = new GrowingArray(Uint32Array);
   const timeS = new GrowingArray(Float64Array, count);
   const channel = new GrowingArray(Uint16Array, count);
+  const slot = new GrowingArray(Uint16Array, campaigns.length === 0 ? 0 : count);
   const conversion = new GrowingArray(Uint8Array, count);
   const value = new GrowingArray(Float64Array, conversions);
   userStart.append([0]);
@@ -181,8 +193,10 @@ async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels
     const length = events.offsets[rows]! - events.offsets[0]!;
     timeS.extend(length);
     channel.extend(length);
+    if (campaigns.length > 0) slot.extend(length);
     conversion.extend(length);
-    unpackEvents(events.words.subarray(2 * events.offsets[0]!), length, { timeS: timeS.values, channel: channel.values, conversion: conversion.values }, first);
+    const unpacked = { timeS: timeS.values, channel: channel.values, slot: slot.values, conversion: conversion.values };
+    unpackEvents(events.words.subarray(2 * events.offsets[0]!), length, unpacked, first, { fromMs, channels: channels.length, slots: campaigns.length + 1 });
     const user = userHash.extend(rows);
     userStart.extend(rows);
     for (let row = 0; row < rows; row += 1) {
@@ -198,23 +212,36 @@ async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels
     }
   }
   return {
-    channels, userStart: userStart.done(), userHash: userHash.done(),
-    timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done(),
+    events: { channels, userStart: userStart.done(), userHash: userHash.done(), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done() },
+    campaigns: campaigns.length === 0 ? null : { names: campaigns, slot: slot.done() },
   };
 }
 
 interface UnpackedEvents {
   readonly timeS: Float64Array;
   readonly channel: Uint16Array;
+  /** Written only where there are campaigns. */
+  readonly slot: Uint16Array;
   readonly conversion: Uint8Array;
 }
 
-function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents, at: number): void {
+/** What the numbers of the statement count from. */
+interface Packing {
+  readonly fromMs: number;
+  readonly channels: number;
+  /** Campaigns, and one for none. */
+  readonly slots: number;
+}
+
+function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents, at: number, { fromMs, channels, slots }: Packing): void {
   for (let i = 0; i < count; i += 1) {
     const low = words[2 * i]!;
-    target.timeS[at + i] = (words[2 * i + 1]! * 2 ** 15 + (low >>> 17)) / 1000;
-    target.channel[at + i] = low & 0xffff;
-    target.conversion[at + i] = (low >>> 16) & 1;
+    const code = low & (2 ** CODE_BITS - 1);
+    const channel = slots === 1 ? code : Math.floor(code / slots);
+    target.timeS[at + i] = (fromMs + words[2 * i + 1]! * 2 ** (31 - CODE_BITS) + (low >>> (CODE_BITS + 1))) / 1000;
+    target.channel[at + i] = channel === channels ? NO_CHANNEL : channel;
+    if (slots > 1) target.slot[at + i] = code - channel * slots;
+    target.conversion[at + i] = (low >>> CODE_BITS) & 1;
   }
 }
 
