@@ -1,5 +1,10 @@
 import { faultOfEventTable, faultOfPathTable } from './journey-tables.ts';
 import type { EventTable, PathTable } from './journey-tables.ts';
+import { breakDown } from './models/breakdown/breakdown.ts';
+import type { BreakdownInput } from './models/breakdown/breakdown.ts';
+import type { BreakdownResult } from './models/breakdown/breakdown-result.ts';
+import { periodSegments } from './models/breakdown/period-segments.ts';
+import type { PeriodTable } from './models/breakdown/period-segments.ts';
 import { runCausal } from './models/causal/causal.ts';
 import type { CausalInput } from './models/causal/causal-input.ts';
 import type { CausalResult } from './models/causal/causal-result.ts';
@@ -10,6 +15,7 @@ import type { AssociationResult } from './models/association-result.ts';
 import { runDominance } from './models/dominance/dominance.ts';
 import { runMarkov } from './models/markov/markov.ts';
 import type { MarkovResult } from './models/markov/markov-result.ts';
+import type { Segments } from './models/prav/exposure-sums.ts';
 import { runPrav } from './models/prav/prav.ts';
 import type { PravResult } from './models/prav/prav-result.ts';
 import { runRelativeWeights } from './models/relative-weights/relative-weights.ts';
@@ -37,8 +43,8 @@ export interface PravInput {
   /** null: a source of aggregated paths, without users */
   readonly events: EventTable | null;
   readonly options: RunOptions;
-  /** per event the segment (campaign, period, …) it belongs to; asks for the credit's split */
-  readonly segments?: { readonly of: Uint32Array; readonly count: number };
+  /** asks for the credit's split over segments (campaigns, …) or periods */
+  readonly segments?: Segments | PeriodTable;
 }
 
 /** The event table where there is one; the path table (one step = one day) otherwise. */
@@ -54,6 +60,7 @@ export interface Tasks {
   rwa: { input: PathsInput; result: AssociationResult<'rwa'> };
   prav: { input: PravInput; result: PravResult };
   comparison: { input: ComparisonInput; result: ComparisonResult };
+  breakdown: { input: BreakdownInput; result: BreakdownResult };
   causal: { input: CausalInput; result: CausalResult };
 }
 export type TaskName = keyof Tasks;
@@ -77,11 +84,12 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
   prav: ({ events, options, segments }, checkpoint) =>
     events === null
       ? failure('insufficient_data', 'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints with a user id.')
-      : withEvents(events, () => runPrav(events, options, segments ?? null, checkpoint)),
+      : withEvents(events, () => runPrav(events, options, segments === undefined ? null : 'ofDay' in segments ? periodSegments(events, options, segments) : segments, checkpoint)),
   comparison: (input, checkpoint) =>
     'events' in input
       ? withEvents(input.events, () => compareOnEvents(input.events, input.options, checkpoint))
       : withPaths(input.paths, () => compareOnPaths(input.paths, input.unattributed, checkpoint)),
+  breakdown: (input, checkpoint) => withEvents(input.events, () => breakDown(input, checkpoint)),
   causal: (input) => runCausal(input),
 };
 

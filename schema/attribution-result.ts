@@ -4,7 +4,7 @@ import { platformFeeCents } from './platform-fee.ts';
 import { RestShape, type Json } from './rest-shape.ts';
 
 /** Members that an analysis has or has not, as `include=` says. */
-export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const;
+export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics', 'campaigns'] as const;
 export type ResultSection = (typeof RESULT_SECTIONS)[number];
 
 /**

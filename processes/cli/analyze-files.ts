@@ -96,6 +96,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
     data,
     {
       model: request.model,
+      granularity: 'daily',
       rangeStartS: Date.parse(dateRange[0]) / 1000,
       rangeEndS: Date.parse(dateRange[1]) / 1000 + 86_400,
       lookbackS: request.lookbackDays * 86_400,

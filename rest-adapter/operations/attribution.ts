@@ -10,13 +10,17 @@ import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.t
 
 const EXAMPLE_ID = exampleAttribution['id'] as string;
 
+/** What a single analysis comes with; `campaigns`, which may be thousands, only where it is named. */
+const WHOLE = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const satisfies readonly ResultSection[];
+
 /** `include=a,b`, also repeated. */
-const include = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat().flatMap((list) => list.split(',')))
-  .pipe(z.array(z.enum(RESULT_SECTIONS)))
-  .optional()
-  .meta({ description: 'Sections that the answer has beyond its base; one that was not computed is left out', openapi: { type: 'array', items: { type: 'string', enum: RESULT_SECTIONS } } });
+const includeOf = <Sections extends readonly [ResultSection, ...ResultSection[]]>(offered: Sections) =>
+  z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) => [value].flat().flatMap((list) => list.split(',')))
+    .pipe(z.array(z.enum(offered)))
+    .optional()
+    .meta({ description: 'Sections that the answer has beyond its base; null where the data cannot give one', openapi: { type: 'array', items: { type: 'string', enum: offered } } });
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 
@@ -48,7 +52,7 @@ const request = z
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
 function sections(wanted: readonly ResultSection[] | undefined, otherwise: boolean): Json {
   const has = (section: ResultSection) => (wanted === undefined ? otherwise : wanted.includes(section));
-  return { timeSeries: has('time_series'), modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
+  return { timeSeries: has('time_series'), campaigns: wanted?.includes('campaigns') ?? false, modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
 }
 
 const attributionJob: Job = {
@@ -118,7 +122,7 @@ export const attributionOperations = [
         agent_id: z.string().min(1).max(128).optional(),
         created_after: moment.optional(),
         created_before: moment.optional(),
-        include,
+        include: includeOf(WHOLE),
       }),
     ),
     success: { status: 200, description: 'A page of analyses', schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
@@ -146,9 +150,9 @@ export const attributionOperations = [
     action: 'attribution:read',
     document: 'Attribution',
     summary: 'Read an analysis',
-    description: 'Whole, unless include names the sections that are wanted.',
+    description: 'Whole but for campaigns, unless include names the sections that are wanted.',
     pathSchema: idPath,
-    querySchema: z.object({ include }),
+    querySchema: z.object({ include: includeOf(RESULT_SECTIONS) }),
     success: { status: 200, description: 'The analysis', schema: attributionResult },
     problems: ['resource_not_found'],
     isResource: true,

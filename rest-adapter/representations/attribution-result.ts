@@ -44,6 +44,29 @@ const experimentCalibration = z
     model_incremental_revenue_after: z.number(),
   })
   .meta({ id: 'ExperimentCalibration' });
+const timeSeriesPoint = z
+  .object({
+    period_start: z.iso.date().meta({ description: 'First day of the day, week (Monday) or month, UTC' }),
+    partial: z.boolean().meta({ description: 'The range covers a part of the period only' }),
+    revenue: z.number().meta({ description: 'Of the conversions of the period' }),
+    baseline_revenue: z.number(),
+    channels: byChannel.meta({ description: 'Attributed revenue; each channel sums over the periods to its attributed_revenue' }),
+  })
+  .meta({ id: 'TimeSeriesPoint' });
+
+const campaignImpact = z
+  .object({
+    channel: z.string(),
+    campaign: z.string().nullable().meta({ description: 'Null for what names none' }),
+    spend: z.number(),
+    touches: z.int(),
+    attributed_revenue: z.number().meta({ description: 'The campaigns of a channel sum to the channel' }),
+    lastclick_revenue: z.number(),
+    delta_r: z.number().meta({ description: 'attributed_revenue - lastclick_revenue, signed' }),
+    roi: ratio.meta({ description: '(attributed_revenue - spend) / spend; null without spend' }),
+    roas: ratio.meta({ description: 'attributed_revenue / spend; null without spend' }),
+  })
+  .meta({ id: 'CampaignImpact' });
 
 const diagnostics = z.object({
   journeys: z.int(),
@@ -90,7 +113,8 @@ export const attributionResult = z
     delta_r_cents: z.int().nullable(),
     delta_r_net_cents: z.int().nullable(),
     platform_fee_cents: z.int().nullable(),
-    time_series: z.array(z.object({ period_start: z.iso.date(), channels: byChannel })).nullable().optional(),
+    time_series: z.array(timeSeriesPoint).nullable().optional().meta({ description: 'Null for aggregated paths, which have no times' }),
+    campaigns: z.array(campaignImpact).nullable().optional().meta({ description: 'Where include names it; null for aggregated paths and for too many campaigns to tell apart' }),
     model_breakdown: z.record(z.string(), byChannel).nullable().optional(),
     comparison: z.record(z.string(), byChannel).nullable().optional(),
     diagnostics: diagnostics.nullable().optional(),
@@ -142,7 +166,7 @@ export const exampleAttribution: Json = {
   delta_r_cents: 1_872_970,
   delta_r_net_cents: 1_872_970,
   platform_fee_cents: 93_649,
-  time_series: [{ period_start: '2026-01-01', channels: { meta_ads: 1320.4 } }],
+  time_series: [{ period_start: '2026-01-01', partial: false, revenue: 4871.1, baseline_revenue: 1092.08, channels: { meta_ads: 1320.4 } }],
   model_breakdown: { markov: { meta_ads: 0.27 }, shapley: { meta_ads: 0.26 } },
   comparison: { last_click: { meta_ads: 28_800 }, first_click: { meta_ads: 35_100 }, linear: { meta_ads: 31_420.5 }, time_decay: { meta_ads: 30_910.25 }, position_based: { meta_ads: 32_050 } },
   diagnostics: {

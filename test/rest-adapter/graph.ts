@@ -32,7 +32,8 @@ const SDL = /* GraphQL */ `
     channel: String! causalLift: Float roi: Float spend: Float attributedRevenue: Float confidence: Float confidenceInterval: ConfidenceInterval
     lastclickRevenue: Float deltaR: Float incrementalRevenue: Float conversions: Float share: Float roas: Float rank: Int isBaseline: Boolean!
   }
-  type TimeSeriesPoint { periodStart: Date! channels: JSON! }
+  type TimeSeriesPoint { periodStart: Date! partial: Boolean! revenue: Float! baselineRevenue: Float! channels: JSON! }
+  type CampaignImpact { channel: String! campaign: String spend: Float! touches: Float! attributedRevenue: Float! lastclickRevenue: Float! deltaR: Float! roi: Float roas: Float }
   type Failure { code: String! message: String! }
   enum ExperimentMethod { HOLDOUT GEO }
   enum ExperimentBasis { TOUCHES DAYS }
@@ -46,7 +47,7 @@ const SDL = /* GraphQL */ `
     createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
     conversions: Float revenue: Float baselineRevenue: Float unattributedRevenue: Float lookbackWindowDays: Int! conversionEvent: String! confidenceLevel: Float!
     revenueLastclickCents: Cents revenueCausalCents: Cents deltaRCents: Cents deltaRNetCents: Cents platformFeeCents: Cents
-    progress: Float failure: Failure agentId: ID signature: String trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
+    progress: Float failure: Failure agentId: ID signature: String trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] campaigns: [CampaignImpact!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
   }
   type AttributionEdge { node: Attribution! }
   type AttributionConnection { edges: [AttributionEdge!]! totalCount: Int! trust: TrustEnvelope! }

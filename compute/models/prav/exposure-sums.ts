@@ -44,7 +44,7 @@ export interface CellSums {
 
 export interface Segments {
   /** per event; an index ≥ count belongs to no segment */
-  readonly of: Uint32Array;
+  readonly of: Uint16Array | Uint32Array;
   readonly count: number;
 }
 

@@ -9,12 +9,13 @@ import type { TaskName, TaskOutcome } from '../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../platform/trust/canonical-json.ts';
 import { isBaselineChannel } from '../data-sources/data-source.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
-import type { AttributionFailure, AttributionModel } from './attribution.ts';
+import type { AttributionFailure, AttributionModel, Granularity } from './attribution.ts';
 import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
-import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type ModelOutcomes, type RunTotals, type Successful } from './compose-figures.ts';
+import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type Credit, type ModelOutcomes, type RunTotals } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { modelDiagnostics } from './model-diagnostics.ts';
 import type { ProgressEvent, Stage } from './progress.ts';
+import { startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
 /** The rows of a run as the columnar engine hands them over. Money in major units. */
 export interface RunData {
@@ -32,6 +33,7 @@ export interface RunData {
   };
   /** Spend per channel in the range. */
   readonly spend: ReadonlyMap<string, number>;
+  readonly campaigns: CampaignRows;
   /** Time of the last stored event of the source, seconds since the epoch. */
   readonly observedUntilS: number;
   /** Experiments that calibrate a causal run; none where absent. */
@@ -43,6 +45,7 @@ export interface RunData {
 /** What is asked of a run, beside its rows. */
 export interface RunParameters {
   readonly model: AttributionModel;
+  readonly granularity: Granularity;
   readonly rangeStartS: number;
   /** Exclusive. */
   readonly rangeEndS: number;
@@ -96,12 +99,13 @@ export async function analyze(data: RunData, parameters: RunParameters, services
 
   const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
   const seed = createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
+  const breakdownRuns = startBreakdown({ events: data.events, campaigns: data.campaigns, model: parameters.model, granularity: parameters.granularity, options }, run);
   const memberRuns = {
     markov: run('markov', { paths: data.paths, order: parameters.markovOrder }),
     shapley: run('shapley', { paths: data.paths }),
     dominance: run('dominance', { paths: data.paths, seed }),
     rwa: run('rwa', { paths: data.paths }),
-    prav: run('prav', { events: data.events, options }),
+    prav: run('prav', { events: data.events, options, ...(breakdownRuns.periods === null ? {} : { segments: breakdownRuns.periods }) }),
   };
   const totals: RunTotals = {
     channels,
@@ -129,11 +133,12 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
   const outcomes: ModelOutcomes = { ...members, causal };
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  return compose(parameters, data, totals, outcomes, outcome, plan, services.clockMs() - services.startedMs);
+  const credit = creditOf(parameters.model, outcome, totals);
+  const breakdown = await breakdownRuns.finish(credit, outcomes);
+  return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
 }
 
-function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, outcome: Successful<AttributionModel>, plan: CalibrationPlan, elapsedMs: number): AnalysisFigures {
-  const credit = creditOf(parameters.model, outcome, totals);
+function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, credit: Credit, plan: CalibrationPlan, { timeSeries, campaigns, warnings: breakdownWarnings }: Breakdown, elapsedMs: number): AnalysisFigures {
   const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
   const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
   const figures = {
@@ -146,6 +151,8 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
     modelBreakdown: modelBreakdownOf(outcomes),
     comparison: comparisonOf(totals),
     calibrations,
+    timeSeries,
+    campaigns,
   };
   return {
     ...figures,
@@ -158,7 +165,7 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
       elapsedMs: Math.round(elapsedMs),
       seed: parameters.seed,
       runDigest: canonicalDigest({ ...figures, models }),
-      warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings],
+      warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
       models,
     },
   };
@@ -174,10 +181,14 @@ function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes, exper
 }
 
 function taskRunner(services: RunServices) {
-  return async <Name extends TaskName>(name: Name, input: Parameters<typeof services.pool.run<Name>>[1]): Promise<TaskOutcome<Name>> => {
-    const outcome = await services.pool.run(name, input, { cancel: services.signal });
-    if (!outcome.ok && outcome.code === 'cancelled') throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
-    return outcome;
+  return <Name extends TaskName>(name: Name, input: Parameters<typeof services.pool.run<Name>>[1]): Promise<TaskOutcome<Name>> => {
+    const answer = services.pool.run(name, input, { cancel: services.signal }).then((outcome) => {
+      if (!outcome.ok && outcome.code === 'cancelled') throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
+      return outcome;
+    });
+    // All tasks of a cancelled run fail, and only the first is waited for.
+    answer.catch(() => undefined);
+    return answer;
   };
 }
 

@@ -62,6 +62,42 @@ export class ChannelImpactType {
   isBaseline!: boolean;
 }
 
+@ObjectType('TimeSeriesPoint', { description: 'The credit of one period, UTC. Every column sums over the periods to the figure of the whole range, to the cent.' })
+export class TimeSeriesPointType {
+  @Field(() => DateScalar, { description: 'First day of the whole period; ahead of the range where the first period is partial.' })
+  periodStart!: string;
+  @Field(() => Boolean, { description: 'True where the range covers a part of the period only: at either end of weeks and months.' })
+  partial!: boolean;
+  @Field(() => Float, { description: 'Revenue of the conversions of the period.' })
+  revenue!: number;
+  @Field(() => Float, { description: 'The part of the baseline revenue that falls to the period.' })
+  baselineRevenue!: number;
+  @Field(() => JsonScalar, { description: 'Attributed revenue by channel.' })
+  channels!: unknown;
+}
+
+@ObjectType('CampaignImpact', { description: 'What one campaign of a channel is credited with. The campaigns of a channel sum to the channel, to the cent. Money in major units of the currency of the source.' })
+export class CampaignImpactType {
+  @Field(() => String, { description: 'Name of the channel, as in the touchpoints.' })
+  channel!: string;
+  @Field(() => String, { nullable: true, description: 'Name of the campaign, as in the touchpoints; null for what names none.' })
+  campaign!: string | null;
+  @Field(() => Float, { description: 'What the campaign cost in the range.' })
+  spend!: number;
+  @Field(() => Float, { description: 'Touchpoints of the campaign in the range.' })
+  touches!: number;
+  @Field(() => Float, { description: 'Revenue that the model credits to the campaign.' })
+  attributedRevenue!: number;
+  @Field(() => Float, { description: 'Revenue that plain last click gives the campaign.' })
+  lastclickRevenue!: number;
+  @Field(() => Float, { description: 'Attributed revenue − last-click revenue, signed.' })
+  deltaR!: number;
+  @Field(() => Float, { nullable: true, description: '(attributed revenue − spend) / spend; null without spend.' })
+  roi!: number | null;
+  @Field(() => Float, { nullable: true, description: 'Attributed revenue / spend; null without spend.' })
+  roas!: number | null;
+}
+
 @ObjectType('AttributionFailure', { description: 'Why an analysis ended without figures.' })
 export class AttributionFailureType {
   @Field(() => FailureCodeEnum, { description: 'What went wrong, for programs.' })
@@ -155,6 +191,10 @@ export class AttributionType {
   modelBreakdown!: unknown;
   @Field(() => JsonScalar, { nullable: true, description: 'Revenue per channel, by last click, first click, linear, time decay and position.' })
   comparison!: unknown;
+  @Field(() => [TimeSeriesPointType], { nullable: true, description: 'The credit by period of the granularity, in order; null until completed, and where the source holds aggregated paths, which have no times.' })
+  timeSeries!: readonly TimeSeriesPointType[] | null;
+  @Field(() => [CampaignImpactType], { nullable: true, description: 'The credit by campaign, highest attributed revenue first; null until completed, and where the source holds aggregated paths or names too many campaigns to tell apart.' })
+  campaigns!: readonly CampaignImpactType[] | null;
   @Field(() => DiagnosticsType, { nullable: true, description: 'How the analysis went; null until completed.' })
   diagnostics!: DiagnosticsType | null;
   @Field(() => Float, { description: 'In [0, 1].' })

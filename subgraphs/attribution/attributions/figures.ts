@@ -1,3 +1,5 @@
+import type { Period } from './periods.ts';
+
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
 export interface ConfidenceInterval {
   readonly lower: number;
@@ -19,6 +21,29 @@ export interface ChannelFigures {
   /** In [0, 1]; null for a model that has no interval. */
   readonly confidence: number | null;
   readonly confidenceInterval: ConfidenceInterval | null;
+}
+
+/** The credit by period of the calendar, in cents: one entry per period in every list. */
+export interface TimeSeriesFigures {
+  readonly periods: readonly Period[];
+  /** Of the conversions of the period. */
+  readonly revenueCents: readonly number[];
+  readonly baselineRevenueCents: readonly number[];
+  readonly channels: readonly { readonly channel: string; readonly attributedRevenueCents: readonly number[] }[];
+}
+
+/** What one campaign of a channel is credited with. */
+export interface CampaignFigures {
+  readonly channel: string;
+  /** Null: touches, clicks and spend of the channel that name no campaign. */
+  readonly campaign: string | null;
+  /** Major units. */
+  readonly spend: number;
+  /** In the range. */
+  readonly touches: number;
+  /** The campaigns of a channel sum to the channel, here and in the next. */
+  readonly attributedRevenueCents: number;
+  readonly lastclickRevenueCents: number;
 }
 
 /** How an analysis went: sizes, convergence, what the reader should know. */
@@ -84,5 +109,9 @@ export interface AnalysisFigures {
   readonly comparison: Readonly<Record<ComparisonRule, Readonly<Record<string, number>>>>;
   /** The experiments that calibrated the causal credit; absent in results from before there were any. */
   readonly calibrations?: readonly ExperimentCalibration[];
+  /** Null for aggregated paths, which have no times. Absent in results of releases before there were any. */
+  readonly timeSeries?: TimeSeriesFigures | null;
+  /** Null for aggregated paths, or too many campaigns to tell apart. Absent as above. */
+  readonly campaigns?: readonly CampaignFigures[] | null;
   readonly diagnostics: AnalysisDiagnostics;
 }

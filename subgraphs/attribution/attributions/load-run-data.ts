@@ -20,7 +20,16 @@ export function loadRunData(clickhouse: ClickHouse) {
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
     ]);
     const spendByChannel = new Map<string, number>();
-    for (const day of spend) spendByChannel.set(day.channel, (spendByChannel.get(day.channel) ?? 0) + day.spend);
-    return { paths, events: followed?.events ?? null, totals, spend: spendByChannel, observedUntilS: followed?.observedUntilS ?? 0, experiments, warnings: ignoresPaths ? [IGNORED_PATHS] : [] };
+    for (const each of spend) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    return {
+      paths,
+      events: followed?.events ?? null,
+      totals,
+      spend: spendByChannel,
+      campaigns: { ofEvents: followed?.campaigns ?? null, tooMany: followed?.tooManyCampaigns ?? false, spend },
+      observedUntilS: followed?.observedUntilS ?? 0,
+      experiments,
+      warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+    };
   };
 }

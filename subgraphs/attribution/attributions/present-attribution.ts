@@ -3,6 +3,7 @@ import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
+import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
 
 /** Largest uplift that is published. */
 const MAX_LIFT = 10;
@@ -11,7 +12,8 @@ const MAX_LIFT = 10;
 export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string): AttributionType {
   const figures = attribution.result ?? null;
   const shown = attribution.channels ?? null;
-  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => shown.includes(channel))));
+  const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
+  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));
   const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) => Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
   return {
     id: publicId('attr', attribution.id),
@@ -19,7 +21,7 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     model: attribution.model,
     dataSourceId: publicId('ds', attribution.dataSourceId),
     dateRange: [attribution.dateStart, attribution.dateEnd],
-    channelImpact: figures === null ? [] : presentChannels(figures.channels, figures.revenueCents).filter((impact) => shown === null || shown.includes(impact.channel)),
+    channelImpact: figures === null ? [] : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
     methodology: figures?.methodology ?? attribution.model,
     confidence: figures?.confidence ?? null,
     createdAt: attribution.createdAt,
@@ -42,6 +44,8 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     deltaRNetCents: figures?.deltaRNetCents ?? null,
     modelBreakdown: figures === null ? null : visibleIn(figures.modelBreakdown),
     comparison: figures === null ? null : visibleIn(figures.comparison),
+    timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
+    campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
     diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
     progress: attribution.isFinished() ? 1 : progress,
     failure: attribution.failure ?? null,

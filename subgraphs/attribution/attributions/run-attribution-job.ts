@@ -122,6 +122,7 @@ async function throughOutages<T>(signal: AbortSignal, work: () => Promise<T>): P
 function parametersOf(attribution: Attribution, source: DataSource): RunParameters {
   return {
     model: attribution.model,
+    granularity: attribution.granularity,
     rangeStartS: Date.parse(attribution.dateStart) / 1000,
     rangeEndS: Date.parse(attribution.dateEnd) / 1000 + 86_400,
     lookbackS: attribution.lookbackWindowDays * 86_400,

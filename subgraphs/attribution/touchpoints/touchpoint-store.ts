@@ -125,25 +125,29 @@ export async function dailyTouches(clickhouse: ClickHouse, key: SourceKey, chann
   );
 }
 
-/** Spend per channel, and per day and channel, in a range of UTC days, both inclusive. Spend rows stand in for the touches' own cost on the same day and channel. */
-export interface DailySpend {
-  readonly date: string;
+/** Money spent on a campaign of a channel (an empty name: on none). */
+export interface CampaignSpend {
   readonly channel: string;
+  readonly campaign: string;
   /** Major currency units. */
   readonly spend: number;
 }
 
-export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<DailySpend[]> {
+/** Spend in a range of UTC days, both inclusive. On a day with spend rows of a channel these stand in for the own cost of its touches. */
+export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<CampaignSpend[]> {
   const inRange = (column: string) => `${column} >= {start:Date32} AND ${column} <= {end:Date32}`;
+  const names = 'toString(channel) AS channel, toString(campaign) AS campaign';
   return clickhouse.rows(
-    `SELECT toString(date) AS date, channel, toFloat64(if(sum(stated_rows) > 0, sum(stated), sum(touched))) AS spend FROM (
-      SELECT date, toString(channel) AS channel, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
-        FROM spend FINAL WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel
-      UNION ALL
-      SELECT toDate32(ts) AS date, toString(channel) AS channel, toDecimal128(0, 6), 0, sum(cost)
-        FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel
-    ) GROUP BY date, channel HAVING spend > 0 ORDER BY date, channel`,
-    z.object({ date: z.string(), channel: z.string(), spend: z.number() }),
+    `SELECT channel, campaign, toFloat64(sum(if(rows_of_day > 0, stated, touched))) AS spend FROM (
+      SELECT channel, campaign, stated, touched, sum(stated_rows) OVER (PARTITION BY date, channel) AS rows_of_day FROM (
+        SELECT date, ${names}, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
+          FROM spend FINAL WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel, campaign
+        UNION ALL
+        SELECT toDate32(ts) AS date, ${names}, toDecimal128(0, 6), 0, sum(cost)
+          FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
+      )
+    ) GROUP BY channel, campaign HAVING spend > 0 ORDER BY channel, campaign`,
+    z.object({ channel: z.string(), campaign: z.string(), spend: z.number() }),
     { params: { ...sourceParams(key), start: dateRange[0], end: dateRange[1] }, timeoutMs: LONG_READ_MS },
   );
 }

@@ -1,0 +1,37 @@
+import type { CampaignImpactType, TimeSeriesPointType } from './attribution-type.ts';
+import type { CampaignFigures, TimeSeriesFigures } from './figures.ts';
+
+/** Whether the answer shows a channel. */
+export type ChannelFilter = (channel: string) => boolean;
+
+/** The stored columns as one point per period. */
+export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFilter): TimeSeriesPointType[] {
+  const channels = figures.channels.filter(({ channel }) => isShown(channel));
+  return figures.periods.map(({ start, partial }, index) => ({
+    periodStart: start,
+    partial,
+    revenue: figures.revenueCents[index]! / 100,
+    baselineRevenue: figures.baselineRevenueCents[index]! / 100,
+    channels: Object.fromEntries(channels.map(({ channel, attributedRevenueCents }) => [channel, attributedRevenueCents[index]! / 100])),
+  }));
+}
+
+/** The stored campaigns with what follows from their figures. */
+export function presentCampaigns(figures: readonly CampaignFigures[], isShown: ChannelFilter): CampaignImpactType[] {
+  return figures
+    .filter(({ channel }) => isShown(channel))
+    .map(({ channel, campaign, spend, touches, attributedRevenueCents, lastclickRevenueCents }) => {
+      const attributedRevenue = attributedRevenueCents / 100;
+      return {
+        channel,
+        campaign,
+        spend,
+        touches,
+        attributedRevenue,
+        lastclickRevenue: lastclickRevenueCents / 100,
+        deltaR: (attributedRevenueCents - lastclickRevenueCents) / 100,
+        roi: spend > 0 ? (attributedRevenue - spend) / spend : null,
+        roas: spend > 0 ? attributedRevenue / spend : null,
+      };
+    });
+}
