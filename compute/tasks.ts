@@ -43,8 +43,8 @@ export interface PravInput {
   /** null: a source of aggregated paths, without users */
   readonly events: EventTable | null;
   readonly options: RunOptions;
-  /** asks for the credit's split over segments (campaigns, …) or periods */
-  readonly segments?: Segments | PeriodTable;
+  /** each asks for the credit's split over the segments of one segmentation (campaigns, …) or over periods */
+  readonly segments?: readonly (Segments | PeriodTable)[];
 }
 
 /** The event table where there is one; the path table (one step = one day) otherwise. */
@@ -84,7 +84,7 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
   prav: ({ events, options, segments }, checkpoint) =>
     events === null
       ? failure('insufficient_data', 'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints with a user id.')
-      : withEvents(events, () => runPrav(events, options, segments === undefined ? null : 'ofDay' in segments ? periodSegments(events, options, segments) : segments, checkpoint)),
+      : withEvents(events, () => runPrav(events, options, (segments ?? []).map((each) => ('ofDay' in each ? periodSegments(events, options, each) : each)), checkpoint)),
   comparison: (input, checkpoint) =>
     'events' in input
       ? withEvents(input.events, () => compareOnEvents(input.events, input.options, checkpoint))

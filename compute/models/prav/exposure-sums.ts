@@ -30,7 +30,10 @@ export const Scalar = {
 } as const;
 const SCALARS = 7;
 
-/** Sums per cell of users (cell = hash mod cells), row-major; and per segment where segments are asked for. */
+/** Sums over the exposures of each segment and channel, segments × K, row-major. */
+export type SegmentSums = Omit<ExposureSums, 'scalars'>;
+
+/** Sums per cell of users (cell = hash mod cells), row-major; and per segment of each segmentation that is asked for. */
 export interface CellSums {
   readonly cells: number;
   readonly channels: number;
@@ -39,9 +42,10 @@ export interface CellSums {
   readonly visitsAfter: Float64Array;
   readonly touches: Float64Array;
   readonly scalars: Float64Array;
-  readonly segments: Omit<ExposureSums, 'scalars'> | null;
+  readonly segments: readonly SegmentSums[];
 }
 
+/** A segmentation of the events: by period, by campaign, … */
 export interface Segments {
   /** per event; an index ≥ count belongs to no segment */
   readonly of: Uint16Array | Uint32Array;
@@ -66,7 +70,7 @@ const overlap = (from: number, to: number, low: number, high: number): number =>
  * Steps 1 and 2 of PRAV in one pass over the sorted events: for each exposure, the user's conversions in (t, t + H] and
  * unpaid visits in (t + g, t + g + w], by two moving windows; person-time within reach of conversions and visits, exactly.
  */
-export function sumExposures(table: EventTable, options: RunOptions, cells: number, segments: Segments | null, checkpoint: Checkpoint): CellSums {
+export function sumExposures(table: EventTable, options: RunOptions, cells: number, segmentations: readonly Segments[], checkpoint: Checkpoint): CellSums {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const { rangeStartS, rangeEndS, horizonS, gapS, placeboWindowS, isBaseline } = options;
   const channels = table.channels.length;
@@ -78,8 +82,7 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
   const visitsAfter = matrix(cells);
   const touches = matrix(cells);
   const scalars = new Float64Array(cells * SCALARS);
-  const perSegment =
-    segments === null ? null : { exposures: matrix(segments.count), conversionsAfter: matrix(segments.count), visitsAfter: matrix(segments.count), touches: matrix(segments.count) };
+  const segments = segmentations.map(({ count }) => ({ exposures: matrix(count), conversionsAfter: matrix(count), visitsAfter: matrix(count), touches: matrix(count) }));
   const longest = longestUser(userStart);
   const conversionTimes = new Float64Array(longest);
   const visitTimes = new Float64Array(longest);
@@ -127,11 +130,12 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
       const x = channel[i]!;
       if (conversion[i] === 1 || x === NO_CHANNEL) continue;
       const t = timeS[i]!;
-      const segment = segments === null ? 0 : segments.of[i]!;
-      const segmentRow = segments === null || segment >= segments.count ? -1 : segment * channels;
       if (t >= rangeStartS && t < rangeEndS) {
         touches[row + x]! += 1;
-        if (segmentRow >= 0) perSegment!.touches[segmentRow + x]! += 1;
+        for (let s = 0; s < segments.length; s++) {
+          const segment = segmentations[s]!.of[i]!;
+          if (segment < segmentations[s]!.count) segments[s]!.touches[segment * channels + x]! += 1;
+        }
       }
       if (t > lastExposure) continue;
       while (conversionsFrom < conversions && conversionTimes[conversionsFrom]! <= t) conversionsFrom++;
@@ -141,13 +145,17 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
       exposures[row + x]! += 1;
       conversionsAfter[row + x]! += conversionsTo - conversionsFrom;
       visitsAfter[row + x]! += visitsTo - visitsFrom;
-      if (segmentRow < 0) continue;
-      perSegment!.exposures[segmentRow + x]! += 1;
-      perSegment!.conversionsAfter[segmentRow + x]! += conversionsTo - conversionsFrom;
-      perSegment!.visitsAfter[segmentRow + x]! += visitsTo - visitsFrom;
+      for (let s = 0; s < segments.length; s++) {
+        const segment = segmentations[s]!.of[i]!;
+        if (segment >= segmentations[s]!.count) continue;
+        const sums = segments[s]!;
+        sums.exposures[segment * channels + x]! += 1;
+        sums.conversionsAfter[segment * channels + x]! += conversionsTo - conversionsFrom;
+        sums.visitsAfter[segment * channels + x]! += visitsTo - visitsFrom;
+      }
     }
   }
-  return { cells, channels, exposures, conversionsAfter, visitsAfter, touches, scalars, segments: perSegment };
+  return { cells, channels, exposures, conversionsAfter, visitsAfter, touches, scalars, segments };
 }
 
 /** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. */

@@ -54,8 +54,8 @@ export interface PravResult extends ChannelCredits {
   readonly revenueAtKappaHigh: Float64Array;
   readonly revenueAtKappaLow: Float64Array;
   readonly folds: PravFolds;
-  /** effect of the touches of each segment (segments × K, row-major), where segments were given */
-  readonly segments: PravSegments | null;
+  /** how each channel's credit falls to the segments of each segmentation that was given, in their order */
+  readonly segments: readonly PravSegments[];
   readonly warnings: readonly string[];
 }
 

@@ -70,14 +70,14 @@ function replicate(sums: CellSums, { groups, isBaseline }: RunOptions, kappa: nu
  * Steps: exposure and person-time sums (exposure-sums), lift, pull, κ and effects (placebo-adjustment), delete-a-group
  * jackknife, identification interval over the κ of the single placebos.
  */
-export function runPrav(events: EventTable, options: RunOptions, segments: Segments | null, checkpoint: Checkpoint): PravResult | Failure {
+export function runPrav(events: EventTable, options: RunOptions, segmentations: readonly Segments[], checkpoint: Checkpoint): PravResult | Failure {
   const fault = faultOfOptions(events, options);
   if (fault !== null) return failure('invalid_input', `PRAV: ${fault}.`);
-  if (segments !== null && segments.of.length !== events.timeS.length) return failure('invalid_input', 'PRAV: segments need one entry per event.');
+  if (segmentations.some(({ of }) => of.length !== events.timeS.length)) return failure('invalid_input', 'PRAV: segments need one entry per event.');
   const { isBaseline, groups } = options;
   // One pass serves the jackknife (hash mod groups) and the folds (hash mod 125) by their common multiple.
   const cells = (groups * FOLD_CELLS) / greatestCommonDivisor(groups, FOLD_CELLS);
-  const sums = sumExposures(events, options, cells, segments, (fraction) => checkpoint(fraction * 0.95));
+  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.95));
   const byGroup = regroup(sums, groups);
   const all = sumOfCells(byGroup, () => true);
   const setting = { isBaseline, scale: 1, fallbackKappa: null };
@@ -140,7 +140,7 @@ export function runPrav(events: EventTable, options: RunOptions, segments: Segme
     revenueAtKappaHigh: revenueAt(kappaRange[1]),
     revenueAtKappaLow: revenueAt(kappaRange[0]),
     folds: estimateFolds(regroup(sums, FOLD_CELLS), isBaseline, kappa),
-    segments: sums.segments === null ? null : splitBySegment(sums.segments, estimate),
+    segments: sums.segments.map((each) => splitBySegment(each, estimate)),
     warnings,
   };
 }

@@ -1,4 +1,4 @@
-import type { CellSums } from './exposure-sums.ts';
+import type { SegmentSums } from './exposure-sums.ts';
 import { effectAt } from './placebo-adjustment.ts';
 import type { Estimate } from './placebo-adjustment.ts';
 import type { PravSegments } from './prav-result.ts';
@@ -10,7 +10,7 @@ const FEWEST_EXPOSURES = 30;
  * Splits each channel's credit over segments (campaigns, periods) by the placebo-adjusted contributions of their touches;
  * by their number where no segment contributes. Each channel's splits sum to 1.
  */
-export function splitBySegment({ exposures, conversionsAfter, visitsAfter, touches }: NonNullable<CellSums['segments']>, estimate: Estimate): PravSegments {
+export function splitBySegment({ exposures, conversionsAfter, visitsAfter, touches }: SegmentSums, estimate: Estimate): PravSegments {
   const channels = estimate.lift.length;
   const count = channels === 0 ? 0 : touches.length / channels;
   const split = touches.map((n, i) => {

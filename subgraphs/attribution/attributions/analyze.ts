@@ -105,7 +105,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
     shapley: run('shapley', { paths: data.paths }),
     dominance: run('dominance', { paths: data.paths, seed }),
     rwa: run('rwa', { paths: data.paths }),
-    prav: run('prav', { events: data.events, options, ...(breakdownRuns.periods === null ? {} : { segments: breakdownRuns.periods }) }),
+    prav: run('prav', { events: data.events, options, segments: breakdownRuns.segments }),
   };
   const totals: RunTotals = {
     channels,

@@ -9,7 +9,8 @@ import type { Period } from './periods.ts';
 /** What PRAV says of each segment: where its effects make the credit, they split it too. */
 export interface IncrementalSegments {
   readonly channels: readonly string[];
-  readonly periods: PravSegments | null;
+  readonly periods: PravSegments;
+  /** null: no event names a campaign. */
   readonly campaigns: PravSegments | null;
 }
 
@@ -23,7 +24,7 @@ export function timeSeriesOf(credit: PublishedCredit, calendar: readonly Period[
   const { periods, revenue, unattributedRevenue } = credits;
   return {
     periods: calendar,
-    revenueCents: [...largestRemainder(revenue.map((amount) => 100 * amount), credit.revenueCents)],
+    revenueCents: plainZeros(largestRemainder(revenue.map((amount) => 100 * amount), credit.revenueCents)),
     baselineRevenueCents: split(credit.baselineRevenueCents, incremental === null ? unattributedRevenue : revenue, revenue),
     channels: credit.channels.map(({ channel, attributedRevenueCents }) => {
       const columns = columnsOf(channel, credits, periods, incremental?.periods ?? null, incremental);
@@ -42,7 +43,7 @@ export function campaignsOf(credit: PublishedCredit, names: EventCampaigns['name
     const place = credits.channels.indexOf(channel);
     const unnamed = Float64Array.from({ length: campaigns.count }, (_, slot) => (slot === 0 ? 1 : 0));
     const attributed = split(attributedRevenueCents, ...columnsOf(channel, credits, campaigns, incremental?.campaigns ?? null, incremental), unnamed);
-    const lastClick = largestRemainder(column(campaigns.lastClick, place, credits.channels.length, campaigns.count).map((amount) => 100 * amount), lastclickRevenueCents);
+    const lastClick = plainZeros(largestRemainder(column(campaigns.lastClick, place, credits.channels.length, campaigns.count).map((amount) => 100 * amount), lastclickRevenueCents));
     const touches = column(campaigns.touches, place, credits.channels.length, campaigns.count);
     const spent = new Map(spendOf.get(channel)?.map((each) => [each.campaign, each.spend]));
     const known = attributed.map((cents, slot): CampaignFigures => {
@@ -81,7 +82,10 @@ function split(cents: number, ...weights: readonly Float64Array[]): number[] {
   const positive = weights.map((list) => list.map((weight) => Math.max(0, weight)));
   const chosen = positive.find((list) => list.some((weight) => weight > 0)) ?? new Float64Array(positive[0]!.length).fill(1);
   const sum = chosen.reduce((total, weight) => total + weight, 0);
-  return [...largestRemainder(chosen.map((weight) => (weight / sum) * cents), cents)];
+  return plainZeros(largestRemainder(chosen.map((weight) => (weight / sum) * cents), cents));
 }
+
+/** No −0. */
+const plainZeros = (cents: Float64Array): number[] => Array.from(cents, (each) => each + 0);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,4 @@
 import type { EventCampaigns, EventTable } from '../../../compute/journey-tables.ts';
-import type { PeriodTable } from '../../../compute/models/breakdown/period-segments.ts';
 import type { Failure } from '../../../compute/outcome.ts';
 import type { RunOptions } from '../../../compute/run-options.ts';
 import type { TaskInput, TaskName, TaskOutcome } from '../../../compute/tasks.ts';
@@ -23,7 +22,7 @@ export type Breakdown = Required<Pick<AnalysisFigures, 'timeSeries' | 'campaigns
 /** The tasks behind a breakdown, under way beside the models. */
 export interface BreakdownRuns {
   /** What PRAV is asked to split its credit over. */
-  readonly periods: PeriodTable | null;
+  readonly segments: NonNullable<TaskInput<'prav'>['segments']>;
   /** The breakdown of the credit that the run publishes, once the tasks have answered. */
   finish(credit: Credit, outcomes: ModelOutcomes): Promise<Breakdown>;
 }
@@ -50,7 +49,7 @@ const TOO_MANY_CAMPAIGNS = 'The source names too many campaigns to tell them apa
 
 /** Starts what the breakdown by period and by campaign needs of the rows. */
 export function startBreakdown({ events, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
-  if (events === null) return { periods: null, finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
+  if (events === null) return { segments: [], finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
   const fits = (segments: number): boolean => segments * events.channels.length <= MAX_CELLS;
   const calendar = calendarOf(options, granularity);
   const hasPeriods = fits(calendar.periods.length);
@@ -60,15 +59,14 @@ export function startBreakdown({ events, campaigns, model, granularity, options 
 
   const rows = run('breakdown', { events, options, periods, campaigns: ofEvents });
   const isIncremental = INCREMENTAL_MODELS.has(model);
-  const byCampaign = isIncremental && ofEvents !== null ? run('prav', { events, options, segments: { of: ofEvents.slot, count: 1 + ofEvents.names.length } }) : null;
+  const byCampaign = ofEvents === null ? [] : [{ of: ofEvents.slot, count: 1 + ofEvents.names.length }];
   return {
-    periods: isIncremental && hasPeriods ? periods : null,
+    segments: isIncremental ? [periods, ...byCampaign] : [],
     async finish(credit, { prav, causal }) {
       const credits = answered(await rows);
-      const campaignEffects = await byCampaign;
       const incremental: IncrementalSegments | null =
         isIncremental && prav.ok && (model === 'prav' || (causal.ok && causal.basis === 'placebo_adjusted'))
-          ? { channels: prav.channels, periods: prav.segments, campaigns: campaignEffects?.ok === true ? campaignEffects.segments : null }
+          ? { channels: prav.channels, periods: prav.segments[0]!, campaigns: prav.segments[1] ?? null }
           : null;
       return {
         timeSeries: hasPeriods ? timeSeriesOf(credit, calendar.periods, credits, incremental) : null,

@@ -134,8 +134,8 @@ describe('PRAV', () => {
 
   test('each channel is split over its segments without rest', () => {
     const month = Uint32Array.from(events.timeS, (t) => new Date(t * 1000).getUTCMonth());
-    const result = figures('prav', { events, options: wholeRange(events), segments: { of: month, count: 12 } });
-    const { split, touches } = result.segments!;
+    const result = figures('prav', { events, options: wholeRange(events), segments: [{ of: month, count: 12 }] });
+    const { split, touches } = result.segments[0]!;
     events.channels.forEach((_, c) => {
       expect(total(split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12);
       expect(total(touches.filter((__, i) => i % events.channels.length === c))).toBe(result.touches[c]);

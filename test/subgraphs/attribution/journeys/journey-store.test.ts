@@ -176,6 +176,28 @@ test('only the conversion event asked for cuts and counts; only the channels ask
   expect([paths.channels, pathsOf(paths), totals.touches]).toEqual([['b'], { b: [1, 7, 0] }, 1]);
 });
 
+test('every event comes with its campaign, in the order of channel and campaign within an instant; clicks on conversions too', async () => {
+  const source = newSource();
+  const rows = [
+    'u,2025-01-01,b,x,0,', 'u,2025-01-01,a,y,0,', 'u,2025-01-01,a,,0,', 'u,2025-01-01,a,x,0,', 'u,2025-01-02,b,"=y, z",1,5', 'u,2025-01-03,,,1,7', 'v,2025-01-01,b,,0,', 'v,2025-01-04,,x,1,9',
+  ];
+  await upload(store.clickhouse, source, `user_id,timestamp,channel,campaign,conversion,revenue\n${rows.join('\n')}`);
+  const { events, campaigns, tooManyCampaigns } = (await loadEventTable(store.clickhouse, queryOf(source)))!;
+  expect(faultOfEventTable(events)).toBeNull();
+  expect([campaigns!.names, tooManyCampaigns]).toEqual([['=y, z', 'x', 'y'], false]);
+  const named = Array.from(events.channel, (channel, i) => [channel === NO_CHANNEL ? '' : events.channels[channel]!, campaigns!.slot[i] === 0 ? '' : campaigns!.names[campaigns!.slot[i]! - 1]!, events.conversion[i]!]);
+  expect(named).toEqual([['a', '', 0], ['a', 'x', 0], ['a', 'y', 0], ['b', 'x', 0], ['b', '=y, z', 1], ['', '', 1], ['b', '', 0], ['', 'x', 1]]);
+  expect(Array.from(events.timeS, (timeS) => new Date(timeS * 1000).toISOString().slice(0, 10))).toEqual(['2025-01-01', '2025-01-01', '2025-01-01', '2025-01-01', '2025-01-02', '2025-01-03', '2025-01-01', '2025-01-04']);
+});
+
+test('events without any campaign come without a column for it; more campaigns than can be told apart say so', async () => {
+  const [plain, crowded] = [newSource(), newSource()];
+  await upload(store.clickhouse, plain, 'user_id,timestamp,channel\nu,2025-01-01,a\n');
+  expect(await loadEventTable(store.clickhouse, queryOf(plain))).toMatchObject({ campaigns: null, tooManyCampaigns: false });
+  await upload(store.clickhouse, crowded, ['user_id,timestamp,channel,campaign', ...Array.from({ length: 5_001 }, (_, i) => `u,2025-01-01,a,c${i}`)].join('\n'));
+  expect(await loadEventTable(store.clickhouse, queryOf(crowded))).toMatchObject({ campaigns: null, tooManyCampaigns: true });
+});
+
 test('the events reach from the lookback, or 90 days before the end of follow-up, to 14 days after the range', async () => {
   const source = newSource();
   const days = ['2025-01-01', '2025-02-20', '2025-05-01', '2025-05-15', '2025-05-16', '2025-07-01'];
