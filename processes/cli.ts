@@ -51,6 +51,7 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .addOption(new Option('--model <name>', 'whose credit to show').choices(MODELS).default('causal'))
     .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
     .option('--to <date>', 'last day, YYYY-MM-DD (default: last day of the data)', calendarDate)
+    .addOption(new Option('--granularity <period>', 'periods of the time series (default: what suits the length of the range)').choices(['daily', 'weekly', 'monthly']))
     .option('--lookback-days <days>', 'how far a journey reaches back before an order, 1 to 90', wholeNumber(1, 90), 30)
     .option('--order <order>', 'order of the Markov chain, 1 to 4', wholeNumber(1, 4), 1)
     .option('--confidence <level>', 'level of the intervals, 0.80 to 0.99', decimalNumber(0.8, 0.99), 0.95)

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { AttributionModel } from '../../subgraphs/attribution/attributions/attribution.ts';
+import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
 import { terminalTable } from '../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';
@@ -10,6 +10,7 @@ export interface AnalyzeOptions {
   readonly model: AttributionModel;
   readonly from?: string;
   readonly to?: string;
+  readonly granularity?: Granularity;
   readonly lookbackDays: number;
   readonly order: number;
   readonly confidence: number;
@@ -42,6 +43,7 @@ export async function runAnalyze(paths: readonly string[], options: AnalyzeOptio
         model: options.model,
         from: options.from ?? null,
         to: options.to ?? null,
+        granularity: options.granularity ?? null,
         lookbackDays: options.lookbackDays,
         markovOrder: options.order,
         confidenceLevel: options.confidence,

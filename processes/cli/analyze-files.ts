@@ -10,7 +10,7 @@ import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { analyze, AnalysisFailedError } from '../../subgraphs/attribution/attributions/analyze.ts';
-import type { AttributionModel } from '../../subgraphs/attribution/attributions/attribution.ts';
+import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/attributions/load-run-data.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/experiments/range-experiments.ts';
@@ -30,6 +30,8 @@ export interface AnalyzeRequest {
   /** `YYYY-MM-DD`, inclusive; null = where the data begins or ends. */
   readonly from: string | null;
   readonly to: string | null;
+  /** Null = what suits the length of the range. */
+  readonly granularity: Granularity | null;
   readonly lookbackDays: number;
   readonly markovOrder: number;
   readonly confidenceLevel: number;
@@ -83,6 +85,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   const startedMs = performance.now();
   progress.at(PROGRESS.journeys, 'Building journeys');
   const dateRange = rangeOf(request, ingested, now);
+  const granularity = request.granularity ?? granularityOf(dateRange);
   const data = await loadRunData(clickhouse)(
     { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments },
     () => undefined,
@@ -96,7 +99,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
     data,
     {
       model: request.model,
-      granularity: 'daily',
+      granularity,
       rangeStartS: Date.parse(dateRange[0]) / 1000,
       rangeEndS: Date.parse(dateRange[1]) / 1000 + 86_400,
       lookbackS: request.lookbackDays * 86_400,
@@ -116,7 +119,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
       },
     },
   );
-  return reportOfFigures(figures, { model: request.model, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now });
+  return reportOfFigures(figures, { model: request.model, granularity, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now });
 }
 
 interface Ingested {
@@ -179,6 +182,12 @@ function describeIngest(file: InputFile, report: IngestReport): string {
   const [first] = report.firstErrors;
   const rejected = first === undefined ? '' : `; ${report.rowsRejected.toLocaleString('en-US')} rejected, the first in line ${first.line}: ${first.column === '' ? '' : `${first.column}: `}${first.message}`;
   return printable(held + rejected);
+}
+
+/** About as many periods as a chart can show. */
+function granularityOf([from, to]: readonly [string, string]): Granularity {
+  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
+  return days <= 45 ? 'daily' : days <= 400 ? 'weekly' : 'monthly';
 }
 
 /** The range asked for; where an end is left open, the data's own. Undated paths know no days: then it is today. */

@@ -1,11 +1,13 @@
 import { roundHalfUp } from '../../schema/rounding.ts';
 import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/attributions/figures.ts';
 import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
-import type { AttributionReport, ReportedChannel, ReportedExperiment } from '../report/attribution-report.ts';
+import { presentCampaigns, presentTimeSeries } from '../../subgraphs/attribution/attributions/present-breakdown.ts';
+import type { AttributionReport, ReportedCampaign, ReportedChannel, ReportedExperiment, ReportedPeriod } from '../report/attribution-report.ts';
 
 /** What the figures do not know of their run. */
 export interface RunFacts {
   readonly model: string;
+  readonly granularity: string;
   readonly dateRange: readonly [string, string];
   readonly lookbackDays: number;
   readonly confidenceLevel: number;
@@ -35,6 +37,9 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     delta_r_net_cents: figures.deltaRNetCents,
     model_breakdown: roundEach(figures.modelBreakdown, 4),
     comparison: roundEach(figures.comparison, 2),
+    granularity: facts.granularity,
+    time_series: timeSeries(figures),
+    campaigns: campaigns(figures),
     diagnostics: {
       journeys: diagnostics.journeys,
       converting_journeys: diagnostics.convertingJourneys,
@@ -80,6 +85,32 @@ function reportedExperiment(calibration: ExperimentCalibration): ReportedExperim
     model_incremental_revenue_before: money(before),
     model_incremental_revenue_after: money(after),
   };
+}
+
+function timeSeries({ timeSeries: series }: AnalysisFigures): readonly ReportedPeriod[] | null {
+  if (series == null) return null;
+  return presentTimeSeries(series, () => true).map(({ periodStart, partial, revenue, baselineRevenue, channels }) => ({
+    period_start: periodStart,
+    partial,
+    revenue,
+    baseline_revenue: baselineRevenue,
+    channels,
+  }));
+}
+
+function campaigns({ campaigns: figures }: AnalysisFigures): readonly ReportedCampaign[] | null {
+  if (figures == null) return null;
+  return presentCampaigns(figures, () => true).map(({ channel, campaign, spend, touches, attributedRevenue, lastclickRevenue, deltaR, roi, roas }) => ({
+    channel,
+    campaign,
+    spend: money(spend),
+    touches,
+    attributed_revenue: attributedRevenue,
+    lastclick_revenue: lastclickRevenue,
+    delta_r: deltaR,
+    roi: ratio(roi),
+    roas: ratio(roas),
+  }));
 }
 
 const money = (value: number): number => roundHalfUp(value, 2) ?? 0;

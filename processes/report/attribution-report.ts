@@ -35,6 +35,33 @@ export interface ReportedExperiment {
   readonly model_incremental_revenue_after: number;
 }
 
+/** The credit of one period. Money in major units. */
+export interface ReportedPeriod {
+  /** First day of the whole period, `YYYY-MM-DD`. */
+  readonly period_start: string;
+  /** The range covers a part of it only. */
+  readonly partial: boolean;
+  readonly revenue: number;
+  readonly baseline_revenue: number;
+  /** Attributed revenue. */
+  readonly channels: Readonly<Record<string, number>>;
+}
+
+/** What one campaign of a channel is credited with. */
+export interface ReportedCampaign {
+  readonly channel: string;
+  /** Null for what names none. */
+  readonly campaign: string | null;
+  readonly spend: number;
+  readonly touches: number;
+  readonly attributed_revenue: number;
+  readonly lastclick_revenue: number;
+  readonly delta_r: number;
+  /** Null without spend. */
+  readonly roi: number | null;
+  readonly roas: number | null;
+}
+
 /** The members of a completed AttributionResult that a report reads. */
 export interface AttributionReport {
   readonly model: string;
@@ -59,6 +86,11 @@ export interface AttributionReport {
   readonly model_breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Revenue per channel, by rule. */
   readonly comparison: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly granularity?: string;
+  /** Null for aggregated paths. */
+  readonly time_series?: readonly ReportedPeriod[] | null;
+  /** The most credited first; null for aggregated paths, or too many campaigns to tell apart. */
+  readonly campaigns?: readonly ReportedCampaign[] | null;
   readonly diagnostics: {
     readonly journeys: number;
     readonly converting_journeys: number;

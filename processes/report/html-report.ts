@@ -1,7 +1,9 @@
-import type { AttributionReport } from './attribution-report.ts';
+import type { AttributionReport, ReportedChannel } from './attribution-report.ts';
 import { agreementChart } from './charts/agreement-chart.ts';
+import { campaignTable } from './campaign-table.ts';
 import { creditChart } from './charts/credit-chart.ts';
 import { spendChart } from './charts/spend-chart.ts';
+import { timeChart } from './charts/time-chart.ts';
 import { paidChannels } from './credit-rows.ts';
 import { isIncremental } from './findings.ts';
 import { html, Markup } from './html.ts';
@@ -42,12 +44,14 @@ ${drawn.length === 0 ? null : html`<h2>Revenue per channel</h2>
 <p class="note">What the ${report.model} model credits, beside what last click shows.</p>
 ${figure(creditChart(drawn, report.model, format), `Upper bar: ${report.model} revenue. Lower bar: last click.${intervals}`)}`}
 ${creditTable(report)}
+${timeSection(report, drawn)}
 ${drawn.some((channel) => channel.spend > 0) ? html`<h2>Spend and return</h2>
 <p class="note">Above the solid line a channel earns back more revenue than it costs.</p>
 ${figure(spendChart(drawn, report.model, format), 'The number beside a name is its ROAS. Channels without spend are left out.')}` : null}
 ${drawn.length === 0 || Object.keys(report.model_breakdown).length === 0 ? null : html`<h2>Do the models agree?</h2>
 <p class="note">Marks close together: whichever model you trust, the channel's share is about the same. Marks far apart: look at the interval before you move budget.</p>
 ${figure(agreementChart(drawn, report.model_breakdown, report.model), 'Share of the revenue credited to paid channels, by model. Bars: the published result.')}`}
+${campaignTable(report)}
 ${rulesTable(report)}
 ${readingGuide(report)}
 ${methodologySection(report)}
@@ -56,3 +60,15 @@ ${methodologySection(report)}
 `;
   return page.text;
 }
+
+/** The credit over time; nothing where the data has no times, or the range is a single period. */
+function timeSection(report: AttributionReport, drawn: readonly ReportedChannel[]): Markup | null {
+  const periods = report.time_series ?? [];
+  if (periods.length < 2 || drawn.length === 0) return null;
+  const partial = periods.some((period) => period.partial) ? ' Periods with an asterisk are cut by the range.' : '';
+  return html`<h2>Credit over time</h2>
+<p class="note">The ${report.model} credit of the paid channels, by the ${isIncremental(report) ? 'touches that earned it' : 'orders that it was earned with'}.</p>
+<figure>${new Markup(timeChart(periods, drawn, numberFormat(report.currency)))}<figcaption>One bar per ${PERIOD_NAMES[report.granularity ?? ''] ?? 'period'}, by its first day (UTC).${partial}</figcaption></figure>`;
+}
+
+const PERIOD_NAMES: Readonly<Record<string, string>> = { daily: 'day', weekly: 'week', monthly: 'month' };

@@ -42,12 +42,12 @@ test('the report opens from disk: one file, no other request, nothing refused', 
   expect(errors).toEqual([]);
 });
 
-test('its three plots are drawn, each as wide as the text', async () => {
+test('its four plots are drawn, each as wide as the text', async () => {
   const { page } = report;
   await page.goto(address);
   const text = (await page.locator('main').boundingBox())!;
   const plots = await page.locator('figure svg').all();
-  expect(plots).toHaveLength(3);
+  expect(plots).toHaveLength(4);
   for (const plot of plots) {
     const box = (await plot.boundingBox())!;
     expect(box.width).toBeGreaterThan(text.width * 0.8);

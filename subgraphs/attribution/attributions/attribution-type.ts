@@ -73,7 +73,7 @@ export class TimeSeriesPointType {
   @Field(() => Float, { description: 'The part of the baseline revenue that falls to the period.' })
   baselineRevenue!: number;
   @Field(() => JsonScalar, { description: 'Attributed revenue by channel.' })
-  channels!: unknown;
+  channels!: Readonly<Record<string, number>>;
 }
 
 @ObjectType('CampaignImpact', { description: 'What one campaign of a channel is credited with. The campaigns of a channel sum to the channel, to the cent. Money in major units of the currency of the source.' })

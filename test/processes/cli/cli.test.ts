@@ -80,15 +80,17 @@ describe('liftgraph analyze', () => {
     expect(credited + Math.round(100 * result.baseline_revenue)).toBe(Math.round(100 * truth.revenue));
 
     const page = await readFile(join(folder, 'report.html'), 'utf8');
+    expect(page).toContain('Credit over time');
     for (const { channel } of result.channel_impact) expect(page).toContain(`<th scope="row">${channel}</th>`);
     expect(page).toContain('touchpoints.ndjson.gz, orders.csv');
   }, 60_000);
 
   test('one table of events holds the same journeys; range, lookback, level, order and baseline are honoured', async () => {
-    const { code, stdout } = await liftgraph('analyze', 'shop/events.csv', '--json', '--from', '2026-04-01', '--to', '2026-04-30', '--lookback-days', '14', '--confidence', '0.8', '--order', '2', '--model', 'markov', '--baseline', 'direct');
+    const { code, stdout } = await liftgraph('analyze', 'shop/events.csv', '--json', '--from', '2026-04-01', '--to', '2026-04-30', '--lookback-days', '14', '--confidence', '0.8', '--order', '2', '--model', 'markov', '--baseline', 'direct', '--granularity', 'weekly');
     expect(code).toBe(0);
     const result = JSON.parse(stdout) as AttributionReport;
-    expect(result).toMatchObject({ model: 'markov', methodology: 'markov/order-2', date_range: ['2026-04-01', '2026-04-30'], lookback_window_days: 14, confidence_level: 0.8 });
+    expect(result).toMatchObject({ model: 'markov', methodology: 'markov/order-2', date_range: ['2026-04-01', '2026-04-30'], lookback_window_days: 14, confidence_level: 0.8, granularity: 'weekly' });
+    expect(result.time_series!.map((period) => [period.period_start, period.partial])).toEqual([['2026-03-30', true], ['2026-04-06', false], ['2026-04-13', false], ['2026-04-20', false], ['2026-04-27', true]]);
     expect(Object.fromEntries(result.channel_impact.map((channel) => [channel.channel, channel.is_baseline]))).toMatchObject({ direct: true, organic_search: false });
     const orders = (await readFile(join(folder, 'shop/orders.csv'), 'utf8')).split('\n').filter((line) => line.includes(',2026-04-'));
     expect(result.conversions).toBe(orders.length);

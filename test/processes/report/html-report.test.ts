@@ -67,6 +67,33 @@ describe('the HTML report', () => {
     expect(barOf(CAUSAL, 'retargeting') / barOf(halved, 'retargeting')).toBeCloseTo(2, 1);
   });
 
+  const weeks = ['2025-01-06', '2025-01-13'].map((period_start, index) => ({ period_start, partial: index === 0, revenue: 10, baseline_revenue: 1, channels: { email: 100 * (index + 1), video: 50, [HOSTILE]: 7, direct: 3 } }));
+  const campaign = (name: string | null, changes: object = {}) => ({ channel: 'email', campaign: name, spend: 10, touches: 1234, attributed_revenue: 25, lastclick_revenue: 5, delta_r: 20, roi: 1.5, roas: 2.5, ...changes });
+
+  test('credit over time is drawn where there are times: bars as high as the figures, cut periods marked', () => {
+    const page = htmlReport(withMembers({ granularity: 'weekly', time_series: weeks }), 'x');
+    const plot = figures(page).find((svg) => svg.includes('Revenue credited to paid channels in 2 periods'))!;
+    expect(plot).toContain('>2025-01-06*<');
+    expect(plot).toContain('>2025-01-13<');
+    const colour = CAUSAL.channel_impact.filter((channel) => !channel.is_baseline).toSorted((a, b) => b.attributed_revenue - a.attributed_revenue).findIndex(({ channel }) => channel === 'email') + 1;
+    const heights = [...plot.matchAll(new RegExp(`<path d="M[\\d.]+ ([\\d.]+)l[\\d.]+ 0l0 -([\\d.]+)[^"]*" fill="var\\(--series-${colour}\\)"`, 'g'))].map((bar) => Number(bar[2]));
+    expect(heights.at(-1)! / heights.at(-2)!).toBeCloseTo(2, 1);
+    expect(visibleText(page)).toContain('One bar per week, by its first day (UTC). Periods with an asterisk are cut by the range.');
+    expect(htmlReport(withMembers({ time_series: weeks.slice(0, 1) }), 'x')).not.toContain('Credit over time');
+  });
+
+  test('lists the twenty paid campaigns with the most credit, and none where the data names none', () => {
+    const campaigns = [campaign(HOSTILE), campaign(null), campaign('organic news', { channel: 'direct' }), ...Array.from({ length: 30 }, (_, index) => campaign(`campaign ${index}`))];
+    const page = htmlReport(withMembers({ campaigns }), 'x');
+    expect(page).not.toContain('<img');
+    expect(visibleText(page)).toContain('(no campaign) email 10.00 1,234 5.00 25.00 2.50×');
+    expect(visibleText(page)).toContain('20 with the most, and 12 more in the JSON');
+    expect(page).toContain('campaign 17<');
+    expect(page).not.toContain('campaign 18<');
+    expect(page).not.toContain('organic news');
+    expect(htmlReport(withMembers({ campaigns: [campaign(null)] }), 'x')).not.toContain('Campaigns');
+  });
+
   test('a path model claims no cause, and shows no interval', () => {
     const text = visibleText(htmlReport(pathModelReport(), 'paths.csv'));
     expect(text).toContain('What your marketing is credited with');
