@@ -7,6 +7,7 @@ import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { holdDataDirectory, KEY_ENCRYPTION_SECRET } from './data-directory.ts';
 import { prepareExample } from './example-files.ts';
 import { startStores } from './embedded-stores.ts';
+import { localExports } from './exports-port.ts';
 import { openFront } from './front.ts';
 import { MIGRATION_OWNERS, openGround } from './ground.ts';
 import { healthReport } from './health.ts';
@@ -44,6 +45,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       admission: new PostgresAdmission(ground.database, keys),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
       keys: new PublicKeyStore(ground.database),
+      exportAttribution: localExports(ground),
       health: () => healthReport(ground, worker.pool, process.uptime()),
       logger,
       clock,

@@ -8,7 +8,7 @@ import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { keySetOf } from '../platform/trust/signing-key.ts';
-import type { IngestRecords } from '../rest-adapter/call.ts';
+import type { ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
 import { clientAddress } from '../rest-adapter/client-address.ts';
 import { resolveApiVersion } from '../rest-adapter/versions.ts';
 import { createRestDoor } from '../rest-adapter/server.ts';
@@ -23,6 +23,7 @@ export interface FrontOptions {
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
+  readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
   /** Where the keys of signed results are. */
   readonly keys: Pick<PublicKeyStore, 'published'>;
@@ -57,7 +58,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

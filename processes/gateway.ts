@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { forwardExports } from './exports-transport.ts';
 import { openFront } from './front.ts';
 import { healthReport } from './health.ts';
 import { openRoleGround } from './role-ground.ts';
@@ -24,6 +25,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, Buffer.from(config.keyPepper!))),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     keys: new PublicKeyStore(ground.database),
+    exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
     health: () => healthReport(ground, null, process.uptime()),
     logger,
     clock,

@@ -6,6 +6,7 @@ import type { Admission } from '../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../platform/auth/principal.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
+import type { DownloadFormat, DownloadLevel } from './download-media.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
@@ -25,6 +26,19 @@ export interface RecordUpload {
  */
 export type IngestRecords = (context: RequestContext, dataSourceId: string, upload: RecordUpload) => Promise<IngestOutcome>;
 
+/** A file on its way out. */
+export interface ExportedFile {
+  /** Plain ASCII. */
+  readonly fileName: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * A completed analysis as a file; resolves when nothing can fail any more but the connection. The signal tells that nobody waits.
+ * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable`, `validation_error` (no such level).
+ */
+export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: DownloadFormat; readonly level: DownloadLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
+
 export interface DoorConfig {
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;
@@ -42,6 +56,7 @@ export interface Door {
   readonly client: GraphClient;
   readonly admission: Admission;
   readonly ingestRecords: IngestRecords;
+  readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
   /** The keys that signed results are verified with. */
   readonly keySet: () => Promise<KeySet>;
@@ -53,11 +68,13 @@ export interface Door {
   readonly closing: AbortSignal;
 }
 
-/** What goes back: a JSON body, a stream of events, or nothing. */
+/** What goes back: a JSON body, a stream of events, a file (a stream with a media type), or nothing. */
 export interface Answer {
   readonly status: number;
   readonly body: Json | Readable | null;
   readonly mediaType?: string;
+  /** The envelope of a body that cannot carry it. */
+  readonly trust?: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 

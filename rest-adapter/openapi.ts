@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
+import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';
 import type { Json, Operation } from './operation.ts';
 import { problemsOf, stepsOf } from './pipeline.ts';
@@ -113,6 +114,7 @@ function successResponses(operation: Operation, components: Components): Json {
   const content = {
     ...(success.schema === null ? {} : { 'application/json': { schema: components.schemaOf(success.schema), example: example.response } }),
     ...(kind === 'stream' || kind === 'job' ? events : {}),
+    ...(kind === 'download' ? Object.fromEntries(Object.values(DOWNLOAD_MEDIA_TYPES).map((type) => [type.split(';', 1)[0], { schema: { type: 'string', format: 'binary' } }])) : {}),
   };
   return {
     [success.status]: { description: success.description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) },

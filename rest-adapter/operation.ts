@@ -7,9 +7,9 @@ export type { Json };
 
 /**
  * What an operation is like; the columns of the pipeline's table.
- * `job` starts work that may outlast the request, `stream` watches such work, `upload` streams its body.
+ * `job` starts work that may outlast the request, `stream` watches such work, `upload` streams its body, `download` its answer.
  */
-export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'stream' | 'publicRead' | 'publicWrite';
+export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'download' | 'stream' | 'publicRead' | 'publicWrite';
 
 /** A request after validation: what `variables` and `present` of a row may rely on. */
 export interface ValidRequest<Path = Json, Query = Json, Headers = Json, Body = unknown> {

@@ -6,6 +6,7 @@ import { assignRequestId } from './steps/assign-request-id.ts';
 import { authenticate } from './steps/authenticate.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
+import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
@@ -25,30 +26,33 @@ const R = 'read';
 const W = 'write';
 const J = 'job';
 const U = 'upload';
+const D = 'download';
 const S = 'stream';
 const PR = 'publicRead';
 const PW = 'publicWrite';
 const X = 'unmatched';
 
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
-  [assignRequestId,  R, W, J, U, S, PR, PW, X],
-  [respond,          R, W, J, U, S, PR, PW, X], // acts on the way back
-  [reportProblems,   R, W, J, U, S, PR, PW, X], // acts on the way back
-  [negotiateVersion, R, W, J, U, S, PR, PW, X],
-  [refuseUnmatched,                         X],
-  [authenticate,     R, W, J, U, S           ],
+  [assignRequestId,  R, W, J, U, D, S, PR, PW, X],
+  [respond,          R, W, J, U, D, S, PR, PW, X], // acts on the way back
+  [reportProblems,   R, W, J, U, D, S, PR, PW, X], // acts on the way back
+  [negotiateVersion, R, W, J, U, D, S, PR, PW, X],
+  [refuseUnmatched,                            X],
+  [authenticate,     R, W, J, U, D, S           ],
   // The address allowlist of a key belongs here, and behind it the rate limits: both need the principal.
-  [assertScope,      R, W, J, U, S           ],
-  [consumeNonce,        W, J, U,         PW  ],
-  [negotiateMedia,   R, W, J, U, S, PR, PW   ],
-  [readBody,            W, J,            PW  ],
+  [assertScope,      R, W, J, U, D, S           ],
+  [consumeNonce,        W, J, U,            PW  ],
+  // A download's format is asked for by name.
+  [negotiateMedia,   R, W, J, U,    S, PR, PW   ],
+  [readBody,            W, J,               PW  ],
   // Idempotency belongs here: its fingerprint needs the body, its replay makes what follows unnecessary.
-  [validateRequest,  R, W, J, U, S, PR, PW   ],
-  [executeDocument,  R, W,               PW  ],
-  [runJob,                 J                 ],
-  [ingestUpload,              U              ],
-  [streamProgress,               S           ],
-  [checkHealth,                     PR       ],
+  [validateRequest,  R, W, J, U, D, S, PR, PW   ],
+  [executeDocument,  R, W,                  PW  ],
+  [runJob,                 J                    ],
+  [ingestUpload,              U                 ],
+  [downloadFile,                 D              ],
+  [streamProgress,                  S           ],
+  [checkHealth,                        PR       ],
 ];
 
 /** The steps that a kind of operation goes through, in their order. */
@@ -61,7 +65,7 @@ export function problemsOf(column: Column): readonly ProblemType[] {
   return [...new Set(stepsOf(column).flatMap((step) => step.problems))];
 }
 
-const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, S, PR, PW, X] as const).map((column) => [column, composed(stepsOf(column))]));
+const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, PR, PW, X] as const).map((column) => [column, composed(stepsOf(column))]));
 
 /** Takes a request through the steps of its kind. */
 export async function runPipeline(call: Call): Promise<void> {

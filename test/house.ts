@@ -6,6 +6,8 @@ import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { localExports } from '../processes/exports-port.ts';
+import { forwardExports, serveExports } from '../processes/exports-transport.ts';
 import { openFront } from '../processes/front.ts';
 import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
 import { healthReport } from '../processes/health.ts';
@@ -59,7 +61,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
-  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: serveRecords(records) })));
+  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(records), ...serveExports(localExports(ground)) } })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const front = await openFront({
     config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
@@ -68,6 +70,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     admission: new PostgresAdmission(ground.database, keys),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     keys: new PublicKeyStore(ground.database),
+    exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     health: () => healthReport(ground, worker?.pool ?? null, 1),
     logger,
     clock,

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Session } from 'chdb';
-import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, statusOf, type StatementRequest } from './http-request.ts';
+import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, statusOf, writingTo, type StatementRequest } from './http-request.ts';
 import { SessionPool, type PooledSession } from './session-pool.ts';
 
 /**
@@ -131,6 +131,7 @@ class ChdbServer {
     response.once('close', () => {
       if (!response.writableFinished) void this.#kill(`Settings['log_comment'] = ${literal(tag)}`);
     });
+    if (call.waitsForEnd) return this.#answerWhole(call, database, tag, statement, response);
     await this.#pool.with(async (pooled) => {
       // Whoever waited for a session may have gone meanwhile.
       if (!response.destroyed) await this.#answer(pooled, pooled.setup(database, tag, call), statement, call.defaultFormat, response);
@@ -147,6 +148,20 @@ class ChdbServer {
       const statement = readingFrom(file, call.query!);
       assertBound(statement, call.params);
       await this.#pool.with(async (pooled) => void (await pooled.session.queryAsync(pooled.setup(database, tag, call) + statement)));
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  /** The result goes to a file first: constant memory at any size, and an error comes instead of an answer, never in the middle of one. */
+  async #answerWhole(call: StatementRequest, database: string | undefined, tag: string, statement: string, response: ServerResponse): Promise<void> {
+    const file = join(this.#config.spoolPath, tag);
+    try {
+      // The session is free again before the client reads, who may take his time.
+      await this.#pool.with(async (pooled) => {
+        if (!response.destroyed) await pooled.session.queryAsync(pooled.setup(database, tag, call) + writingTo(file, statement));
+      });
+      if (!response.destroyed) await pipeline(createReadStream(file), response);
     } finally {
       await rm(file, { force: true });
     }

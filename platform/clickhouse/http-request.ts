@@ -9,6 +9,8 @@ export interface StatementRequest {
   readonly defaultFormat: string;
   readonly params: ReadonlyMap<string, string>;
   readonly settings: ReadonlyMap<string, string>;
+  /** `wait_end_of_query`: nothing of the result goes out before all of it is there. */
+  readonly waitsForEnd: boolean;
 }
 
 /** An error in ClickHouse's own terms. */
@@ -49,6 +51,7 @@ export function readStatementRequest(url: URL): StatementRequest {
     defaultFormat: url.searchParams.get('default_format') ?? 'TabSeparated',
     params,
     settings,
+    waitsForEnd: url.searchParams.get('wait_end_of_query') === '1',
   };
 }
 
@@ -79,6 +82,16 @@ export function readingFrom(file: string, statement: string): string {
   return INPUT_FUNCTION.test(insert)
     ? insert.replace(INPUT_FUNCTION, () => `file(${literal(file)}, ${literal(format)}, `)
     : `${insert} FROM INFILE ${literal(file)} FORMAT ${format}`;
+}
+
+const WITH_FORMAT = /^([^]*?)\s+format\s+(\w+)\s*;?\s*$/i;
+
+/** Points a SELECT … FORMAT at a file that takes its result. */
+export function writingTo(file: string, statement: string): string {
+  const match = WITH_FORMAT.exec(statement);
+  if (match === null) throw new EngineError(62, 'SYNTAX_ERROR', 'a result that is waited for needs a SELECT … FORMAT statement');
+  const [, select, format] = match as unknown as [string, string, string];
+  return `INSERT INTO FUNCTION file(${literal(file)}, ${literal(format)}) ${select}`;
 }
 
 /** HTTP status of an error code, as a ClickHouse server maps them. */

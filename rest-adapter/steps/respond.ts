@@ -16,12 +16,12 @@ export const respond: Step = {
     if (answer === null) throw new Error(`no step answered ${http.method} ${http.path}`);
     const { body } = answer;
     const json = body === null || body instanceof Readable ? null : withTrustVersion(body, call.apiVersion);
-    http.set({ ...commonHeaders(call, json), ...answer.headers });
+    http.set({ ...commonHeaders(call, json ?? (answer.trust === undefined ? null : { trust: answer.trust })), ...answer.headers });
     const links = linksOf(call, answer, json);
     if (links !== '') http.set('Link', links);
     http.status = answer.status;
     if (body instanceof Readable) {
-      writeEvents(call, body);
+      writeStream(call, body, answer.mediaType);
     } else if (json === null) {
       http.body = null;
       http.status = answer.status;
@@ -32,12 +32,12 @@ export const respond: Step = {
 };
 
 /** Koa would report every client that leaves a stream as an error of the application, so the stream is piped here. */
-function writeEvents({ http, logger }: Call, events: Readable): void {
+function writeStream({ http, logger }: Call, stream: Readable, mediaType?: string): void {
   // Proxies that buffer would hold events back.
-  http.set({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
+  http.set(mediaType === undefined ? { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' } : { 'Content-Type': mediaType });
   http.respond = false;
-  pipeline(events, http.res, (error) => {
-    if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') logger.warn({ err: error }, 'an event stream could not be written');
+  pipeline(stream, http.res, (error) => {
+    if (error !== null && error !== undefined && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') logger.warn({ err: error }, 'a stream could not be written');
   });
 }
 

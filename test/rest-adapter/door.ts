@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { Readable } from 'node:stream';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { pino } from 'pino';
@@ -8,7 +9,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { Admission } from '../../platform/auth/admission.ts';
 import { SCOPES, type Principal, type Scope } from '../../platform/auth/principal.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
-import type { Door, DoorConfig, IngestRecords } from '../../rest-adapter/call.ts';
+import type { Door, DoorConfig, ExportAttribution, IngestRecords } from '../../rest-adapter/call.ts';
 import type { HealthReport } from '../../rest-adapter/representations/health-report.ts';
 import { createRestDoor, HTTP_SERVER_OPTIONS, type RestDoor } from '../../rest-adapter/server.ts';
 import { graphClient, type Resolvers } from './graph.ts';
@@ -54,7 +55,7 @@ export interface TestDoor extends AsyncDisposable {
 
 /** The door behind a real HTTP server on a free port. */
 export async function openDoor(
-  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; health?: () => Promise<HealthReport>; keySet?: Door['keySet']; config?: Partial<DoorConfig> } = {},
+  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; keySet?: Door['keySet']; config?: Partial<DoorConfig> } = {},
 ): Promise<TestDoor> {
   const client = graphClient(shop(options.resolvers));
   const admission = memoryAdmission();
@@ -63,6 +64,7 @@ export async function openDoor(
     client,
     admission,
     ingestRecords: options.ingestRecords ?? drainRecords,
+    exportAttribution: options.exportAttribution ?? nameOfExport,
     health: options.health ?? (async () => ({ status: 'ok', version: '0.1.0', environment: 'live', uptimeSeconds: 12.7, checks: { database: { status: 'ok', latencyMs: 2 }, compute_pool: { status: 'ok', threads: 2, queueDepth: 0 } } })),
     keySet: options.keySet ?? (async () => ({ keys: [] })),
     config: { publicBaseUrl: 'https://api.example/v1', uploadMaxBytes: 4 * 1024 ** 2, trustedProxyHops: 0, ...options.config },
@@ -108,3 +110,8 @@ const drainRecords: IngestRecords = async (_context, _id, { body }) => {
   for await (const chunk of body) bytes += chunk.length;
   return { kind: 'touchpoints', accepted: bytes, rejected: 0, errors: [], warnings: [] };
 };
+
+const nameOfExport: ExportAttribution = async (_context, id, { format, level }) => ({
+  fileName: `${id}-${level}.${format}`,
+  body: Readable.from([Buffer.from(`${id} ${level} ${format}`)]),
+});

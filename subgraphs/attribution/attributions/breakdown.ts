@@ -1,10 +1,13 @@
-import type { BreakdownResult, SegmentCredits } from '../../../compute/models/breakdown/breakdown-result.ts';
 import type { EventCampaigns } from '../../../compute/journey-tables.ts';
 import { largestRemainder } from '../../../compute/numerics/largest-remainder.ts';
-import type { PravSegments } from '../../../compute/models/prav/prav-result.ts';
+import type { TaskOutcome } from '../../../compute/tasks.ts';
 import type { CampaignSpend } from '../touchpoints/touchpoint-store.ts';
-import type { CampaignFigures, ChannelFigures, TimeSeriesFigures } from './figures.ts';
-import type { Period } from './periods.ts';
+import type { CampaignFigures, ChannelFigures, Period, TimeSeriesFigures } from './figures.ts';
+
+type Successful<Outcome> = Extract<Outcome, { readonly ok: true }>;
+type BreakdownResult = Successful<TaskOutcome<'breakdown'>>;
+type SegmentCredits = BreakdownResult['periods'];
+type PravSegments = Successful<TaskOutcome<'prav'>>['segments'][number];
 
 /** What PRAV says of each segment: where its effects make the credit, they split it too. */
 export interface IncrementalSegments {

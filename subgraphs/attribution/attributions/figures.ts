@@ -1,5 +1,3 @@
-import type { Period } from './periods.ts';
-
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
 export interface ConfidenceInterval {
   readonly lower: number;
@@ -21,6 +19,14 @@ export interface ChannelFigures {
   /** In [0, 1]; null for a model that has no interval. */
   readonly confidence: number | null;
   readonly confidenceInterval: ConfidenceInterval | null;
+}
+
+/** A period of the calendar, UTC. */
+export interface Period {
+  /** First day of the whole period, `YYYY-MM-DD`; ahead of the range where the first period is partial. */
+  readonly start: string;
+  /** The range covers a part of it only. */
+  readonly partial: boolean;
 }
 
 /** The credit by period of the calendar, in cents: one entry per period in every list. */

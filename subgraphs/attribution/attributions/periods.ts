@@ -1,20 +1,13 @@
-import type { PeriodTable } from '../../../compute/models/breakdown/period-segments.ts';
+import type { TaskInput } from '../../../compute/tasks.ts';
 import type { Granularity } from './attribution.ts';
+import type { Period } from './figures.ts';
 
 const DAY_MS = 86_400_000;
-
-/** A period of the calendar, UTC. */
-export interface Period {
-  /** First day of the whole period, `YYYY-MM-DD`; ahead of the range where the first period is partial. */
-  readonly start: string;
-  /** The range covers a part of it only. */
-  readonly partial: boolean;
-}
 
 /** The days, weeks (from Monday) or months of a range, in order, and which of them each day belongs to. */
 export interface Calendar {
   readonly periods: readonly Period[];
-  readonly table: PeriodTable;
+  readonly table: TaskInput<'breakdown'>['periods'];
 }
 
 /** The calendar of a range of whole UTC days, seconds since the epoch, its end exclusive. */

@@ -5,6 +5,7 @@ import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/
 import { ProblemError } from '../../../schema/problems.ts';
 import { sourceParams } from '../touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
+import { ENGINE_FORMATS, fileText, type FileFormat } from './file-format.ts';
 import { GrowingArray } from './growing-array.ts';
 import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
 import { CODE_BITS, eventStatement, FACTS_STATEMENT, MAX_CAMPAIGNS, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
@@ -78,6 +79,23 @@ export class JourneyStore {
     const statement = eventStatement({ withEventIds: facts.withEventIds, withCampaigns: facts.campaigns.length > 0 });
     const { events, campaigns } = await readEvents(this.#clickhouse.batches(statement, this.#options(facts, window)), facts, window.startMs);
     return { events, campaigns, tooManyCampaigns: facts.tooManyCampaigns, fromS: window.startMs / 1000, untilS: (window.endMs - 1) / 1000, observedUntilS: facts.latestMs / 1000 };
+  }
+
+  /**
+   * The distinct paths of the range as a file, the most journeys first; only those with one of `channels` where these are given. Columns:
+   * path (in CSV as uploads write it, `a > b`; a list elsewhere), journeys, conversions, revenue, nulls. The empty path: conversions without a touch.
+   */
+  async pathFile(format: FileFormat, channels: readonly string[] | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const facts = await this.facts();
+    const paths = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
+    const names = 'arrayMap(step -> ({channels:Array(String)})[step + 1], steps)';
+    const statement = `SELECT ${format === 'csv' ? fileText(format, `arrayStringConcat(${names}, ' > ')`) : names} AS path,
+      conversions + nulls AS journeys, conversions, amounts / ${REVENUE_SCALE} AS revenue, nulls
+      FROM (SELECT path AS steps, conversions, amounts, nulls FROM (${paths}))
+      ${channels === null ? '' : `WHERE hasAny(${names}, {shown:Array(String)})`} ORDER BY journeys DESC, steps`;
+    const { name, settings } = ENGINE_FORMATS[format];
+    const options = this.#options(facts, this.#journeySpan());
+    return this.#clickhouse.file(statement, name, { ...options, params: { ...options.params, shown: channels ?? [] }, settings: { ...options.settings, ...settings, max_bytes_before_external_sort: 100_000_000 }, signal });
   }
 
   async #readFacts(): Promise<JourneyFacts> {

@@ -30,8 +30,8 @@ function naive(events: EventTable, options: { rangeStartS: number; rangeEndS: nu
     if (!cells.has(key)) cells.set(key, { linear: 0, lastClick: 0, touches: 0 });
     return cells.get(key)!;
   };
-  const revenue = new Array<number>(periods.count).fill(0);
-  const unattributed = new Array<number>(periods.count).fill(0);
+  const revenue = Array.from({ length: periods.count }, () => 0);
+  const unattributed = Array.from({ length: periods.count }, () => 0);
   let conversions = 0;
   for (let user = 0; user < events.userHash.length; user++) {
     let journey: number[] = [];

@@ -1,0 +1,26 @@
+import { Readable } from 'node:stream';
+import type { Step } from '../call.ts';
+import { DOWNLOAD_MEDIA_TYPES, type DownloadFormat, type DownloadLevel } from '../download-media.ts';
+import { execute } from '../graph.ts';
+
+/** Asks the graph whether there is something to download and how far it can be trusted, and the export port for the bytes. */
+export const downloadFile: Step = {
+  name: 'download-file',
+  problems: [],
+  async run(call) {
+    const { operation, request, door, http } = call;
+    const data = await execute(call, operation.document!, operation.variables(request));
+    const resource = operation.present(data, request, door.config.publicBaseUrl)!;
+    const { format, level } = request.query as { readonly format: DownloadFormat; readonly level: DownloadLevel };
+    const over = new AbortController();
+    http.res.once('close', () => over.abort());
+    const file = await door.exportAttribution(call.context, String(resource['id']), { format, level, signal: over.signal });
+    call.answer = {
+      status: operation.success.status,
+      mediaType: DOWNLOAD_MEDIA_TYPES[format],
+      body: Readable.from(file.body, { objectMode: false }),
+      trust: resource['trust'],
+      headers: { 'Content-Disposition': `attachment; filename="${file.fileName}"` },
+    };
+  },
+};

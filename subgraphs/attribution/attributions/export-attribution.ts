@@ -1,0 +1,55 @@
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import type { FileFormat } from '../journeys/file-format.ts';
+import { JourneyStore } from '../journeys/journey-store.ts';
+import { tableFile } from '../journeys/table-file.ts';
+import type { Attribution } from './attribution.ts';
+import { AttributionStore } from './attribution-store.ts';
+import { exportedTable, type ExportLevel } from './exported-tables.ts';
+
+export interface ExportRequest {
+  readonly format: FileFormat;
+  readonly level: ExportLevel;
+  /** Ends the work when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A file on its way out. */
+export interface ExportedFile {
+  /** Plain ASCII. */
+  readonly fileName: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface ExportServices {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+}
+
+/**
+ * A completed analysis as a file, in constant memory. Level `paths` reads the journeys of the analysis from the store as it is
+ * now: same range, lookback and conversion event, and only paths that touch a channel it was restricted to.
+ * Resolves when the file is complete, so that nothing fails half-way.
+ * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable` (deleted), `validation_error` (no such level).
+ */
+export async function exportAttribution({ database, clickhouse }: ExportServices, principal: Principal, id: Uuid, { format, level, signal }: ExportRequest): Promise<ExportedFile> {
+  const { attribution, isSourceThere } = await database.asTenant(principal.accountId, async (em) => {
+    const attribution = await new AttributionStore(em).require(id);
+    return { attribution, isSourceThere: (await new DataSourceStore(em).find(attribution.dataSourceId)) !== null };
+  });
+  const figures = attribution.result ?? null;
+  if (figures === null) throw new ProblemError('conflict', `The analysis is ${attribution.status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`, { code: 'not_ready' });
+  if (level === 'paths' && !isSourceThere) throw new ProblemError('data_source_unavailable', 'The data source was deleted, and its journeys with it. The other levels are still there.', { code: 'deleted', param: 'query:level' });
+  const body = level === 'paths' ? await pathsOf(clickhouse, attribution, format, signal) : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
+  return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
+}
+
+function pathsOf(clickhouse: ClickHouse, attribution: Attribution, format: FileFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  const { accountId, dataSourceId, dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
+  const store = new JourneyStore(clickhouse, { accountId, dataSourceId, dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
+  return store.pathFile(format, channels ?? null, signal);
+}

@@ -1,0 +1,70 @@
+import { ProblemError } from '../../../schema/problems.ts';
+import type { Table } from '../journeys/table-file.ts';
+import type { Attribution } from './attribution.ts';
+import type { AnalysisFigures } from './figures.ts';
+import { presentChannels } from './present-attribution.ts';
+import { presentCampaigns, presentTimeSeries, type ChannelFilter } from './present-breakdown.ts';
+
+/** What a row of an export is. `paths` come from the columnar store; the others are the figures of the result. */
+export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as const;
+export type ExportLevel = (typeof EXPORT_LEVELS)[number];
+
+const text = (name: string) => ({ name, type: 'String' }) as const;
+const amount = (name: string) => ({ name, type: 'Float64' }) as const;
+const maybe = (name: string) => ({ name, type: 'Nullable(Float64)' }) as const;
+const flag = (name: string) => ({ name, type: 'Bool' }) as const;
+
+/**
+ * The figures of a completed analysis as rows, restricted to its channels; the columns are named as over REST. Money in major units.
+ * @throws ProblemError `validation_error` where the data of the analysis has no such level.
+ */
+export function exportedTable(attribution: Attribution, figures: AnalysisFigures, level: Exclude<ExportLevel, 'paths'>): Table {
+  const shown = attribution.channels ?? null;
+  const isShown: ChannelFilter = (channel) => shown === null || shown.includes(channel);
+  switch (level) {
+    case 'channels':
+      return channelRows(figures, isShown);
+    case 'periods':
+      return periodRows(figures, isShown);
+    case 'campaigns':
+      return campaignRows(figures, isShown);
+  }
+}
+
+function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
+  return {
+    columns: [
+      text('channel'), flag('is_baseline'), amount('spend'), amount('attributed_revenue'), amount('lastclick_revenue'), amount('delta_r'), amount('incremental_revenue'), amount('conversions'),
+      amount('share'), maybe('roi'), maybe('roas'), maybe('causal_lift'), maybe('confidence'), maybe('interval_lower'), maybe('interval_upper'), { name: 'rank', type: 'UInt32' }, text('currency'),
+    ],
+    rows: presentChannels(channels, revenueCents).filter(({ channel }) => isShown(channel)).map((each) => [
+      each.channel, each.isBaseline, each.spend, each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.incrementalRevenue, each.conversions,
+      each.share, each.roi, each.roas, each.causalLift, each.confidence, each.confidenceInterval?.lower ?? null, each.confidenceInterval?.upper ?? null, each.rank, currency,
+    ]),
+  };
+}
+
+function periodRows({ timeSeries, channels, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
+  if (timeSeries == null) throw without('periods');
+  const baseline = new Set(channels.filter(({ isBaseline }) => isBaseline).map(({ channel }) => channel));
+  return {
+    columns: [{ name: 'period_start', type: 'Date32' }, flag('partial'), text('channel'), flag('is_baseline'), amount('attributed_revenue'), text('currency')],
+    rows: presentTimeSeries(timeSeries, isShown).flatMap((point) =>
+      Object.entries(point.channels).map(([channel, attributed]) => [point.periodStart, point.partial, channel, baseline.has(channel), attributed, currency])),
+  };
+}
+
+function campaignRows({ campaigns, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
+  if (campaigns == null) throw without('campaigns');
+  return {
+    columns: [
+      text('channel'), { name: 'campaign', type: 'Nullable(String)' }, amount('spend'), amount('touches'), amount('attributed_revenue'), amount('lastclick_revenue'), amount('delta_r'), maybe('roi'), maybe('roas'),
+      text('currency'),
+    ],
+    rows: presentCampaigns(campaigns, isShown).map((each) => [each.channel, each.campaign, each.spend, each.touches, each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.roi, each.roas, currency]),
+  };
+}
+
+function without(level: ExportLevel): ProblemError {
+  return new ProblemError('validation_error', `level: this analysis has no ${level}; its diagnostics say why.`, { code: 'not_available', param: 'query:level' });
+}
