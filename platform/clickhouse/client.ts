@@ -93,6 +93,8 @@ class HttpClickHouse implements ClickHouse {
 
   async file(statement: string, format: string, options: StatementOptions = {}): Promise<AsyncIterable<Uint8Array>> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, settings } = options;
+    // The client listens for the signal, and does not look at it first.
+    options.signal?.throwIfAborted();
     // The time limit is the statement's; whoever reads the file may take longer.
     const call = callOf({ ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, max_execution_time: Math.ceil(timeoutMs / 1000), wait_end_of_query: 1 } });
     const { stream } = await guarded(() => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { z } from 'zod';
@@ -45,6 +46,32 @@ test('a result without rows has no blocks', async () => {
   const batches = [];
   for await (const batch of clickhouse.batches('SELECT [number] AS list FROM numbers(10) WHERE number > 10')) batches.push(batch);
   expect(batches).toEqual([]);
+});
+
+async function read(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+test('a result as a file is the whole of it, with any text in it', async () => {
+  const statement = 'SELECT number, {text:String} AS text FROM numbers(300000) ORDER BY number';
+  const text = `it's "{x:String}", a \\ and a\nline`;
+  const lines = (await read(await clickhouse.file(statement, 'JSONEachRow', { params: { text } }))).toString().trimEnd().split('\n');
+  expect(lines).toHaveLength(300_000);
+  expect(JSON.parse(lines[299_999]!)).toEqual({ number: 299_999, text });
+  expect((await read(await clickhouse.file('SELECT 1 AS n FROM numbers(0)', 'CSVWithNames', { settings: { output_format_csv_crlf_end_of_line: 1 } }))).toString()).toBe('"n"\r\n');
+});
+
+test('a file whose statement fails half-way is an error, not half a file; one that nobody waits for is not made', async () => {
+  await expect(clickhouse.file('SELECT throwIf(number = 900000) AS n FROM numbers(1000000)', 'CSVWithNames')).rejects.toMatchObject({ code: '395' });
+  await expect(clickhouse.file('SELECT 1', 'CSVWithNames', { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+  const endless = clickhouse.file('SELECT sum(sipHash64(number)) AS n FROM numbers(1000000000000)', 'CSVWithNames', { signal: AbortSignal.timeout(300) });
+  await expect(endless).rejects.toThrow();
+  const Row = z.object({ n: z.coerce.number() });
+  const running = () => clickhouse.rows(`SELECT count() AS n FROM system.processes WHERE query LIKE '%numbers(1000000000000)%' AND query NOT LIKE '%processes%'`, Row);
+  for (let wait = 0; wait < 50 && (await running())[0]!.n > 0; wait += 1) await sleep(100);
+  expect(await running()).toEqual([{ n: 0 }]);
 });
 
 test('a statement that takes too long or too much is unavailable; a wrong one is an error of ours', async () => {
