@@ -108,6 +108,43 @@ describe('credit by period and campaign', () => {
     expect(total(breakdown.revenue)).toBeCloseTo(comparison.attributed.value + comparison.unattributed.value, 6);
   });
 
+  test('PRAV splits by what follows the touches of a segment, counted touch by touch', () => {
+    const events = eventTable(readEventRows());
+    const options = wholeRange(events);
+    const monthOf = (timeS: number) => new Date(timeS * 1000).getUTCMonth();
+    const result = figures('prav', { events, options, segments: [{ of: Uint16Array.from(events.timeS, monthOf), count: 4 }] });
+    const end = result.estimationEndS;
+    const count = () => ({ exposures: 0, conversions: 0, visits: 0, touches: 0 });
+    const sums = Array.from({ length: 4 }, () => events.channels.map(count));
+    for (let user = 0; user < events.userHash.length; user++) {
+      const own = Array.from({ length: events.userStart[user + 1]! - events.userStart[user]! }, (_, i) => events.userStart[user]! + i);
+      const after = (from: number, to: number, counts: (i: number) => boolean) => own.filter((i) => counts(i) && events.timeS[i]! > from && events.timeS[i]! <= to && events.timeS[i]! <= end).length;
+      for (const i of own.filter((event) => events.conversion[event] === 0)) {
+        const t = events.timeS[i]!;
+        const sum = sums[monthOf(t)]![events.channel[i]!]!;
+        sum.touches += 1;
+        if (t > end - options.horizonS) continue;
+        sum.exposures += 1;
+        sum.conversions += after(t, t + options.horizonS, (event) => events.conversion[event] === 1);
+        sum.visits += after(t + options.gapS, t + options.gapS + options.placeboWindowS, (event) => events.conversion[event] === 0 && options.isBaseline[events.channel[event]!] === 1);
+      }
+    }
+    const contribution = (month: number, channel: number): number => {
+      const { exposures, conversions, visits, touches } = sums[month]![channel]!;
+      const [lift, pull] = exposures >= 30 ? [conversions / exposures - result.y0, visits / exposures - result.v0] : [result.lift[channel]!, result.pull[channel]!];
+      return Math.max(0, lift - result.kappa * Math.max(0, pull)) * touches;
+    };
+    let split = 0;
+    for (const channel of events.channels.keys()) {
+      const contributions = [0, 1, 2, 3].map((month) => contribution(month, channel));
+      const whole = total(contributions);
+      if (whole === 0) continue;
+      split += 1;
+      for (const [month, part] of contributions.entries()) expect(result.segments[0]!.split[month * events.channels.length + channel]).toBeCloseTo(part / whole, 10);
+    }
+    expect(split).toBeGreaterThan(4);
+  });
+
   test('PRAV split over periods is PRAV split over the same segments, event by event', () => {
     const events = eventTable(readEventRows());
     const startS = Math.floor(Math.min(...events.timeS) / DAY_S) * DAY_S;
