@@ -52,7 +52,8 @@ describe.each(LAYOUTS)('export, %s', (layout) => {
     expect(rows.map((row) => [row['channel'], Number(row['attributed_revenue']), Number(row['lastclick_revenue']), Number(row['rank']), row['currency']])).toEqual(
       impact.map((each) => [each['channel'], each['attributed_revenue'], each['lastclick_revenue'], each['rank'], 'USD']),
     );
-    expect(Object.keys(rows[0]!)).toEqual(expect.arrayContaining(['interval_lower', 'interval_upper', 'confidence', 'roas']));
+    const { confidence_interval: interval, ...shown } = impact[0]! as Row & { confidence_interval: { lower: number; upper: number } };
+    expect((await jsonOf(analysis, 'channels'))[0]).toEqual({ ...shown, interval_lower: interval.lower, interval_upper: interval.upper, currency: 'USD' });
   });
 
   test('periods and campaigns sum to the channels', async () => {

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../../schema/problems.ts';
+import { roundHalfUp } from '../../../schema/rounding.ts';
 import type { Table } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
@@ -10,12 +11,15 @@ export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as co
 export type ExportLevel = (typeof EXPORT_LEVELS)[number];
 
 const text = (name: string) => ({ name, type: 'String' }) as const;
-const amount = (name: string) => ({ name, type: 'Float64' }) as const;
+const number = (name: string) => ({ name, type: 'Float64' }) as const;
 const maybe = (name: string) => ({ name, type: 'Nullable(Float64)' }) as const;
 const flag = (name: string) => ({ name, type: 'Bool' }) as const;
 
+const money = (value: number): number | null => roundHalfUp(value, 2);
+const ratio = (value: number | null): number | null => (value === null ? null : roundHalfUp(value, 4));
+
 /**
- * The figures of a completed analysis as rows, restricted to its channels; the columns are named as over REST. Money in major units.
+ * The figures of a completed analysis as rows, restricted to its channels; columns are named and rounded as over REST. Money in major units.
  * @throws ProblemError `validation_error` where the data of the analysis has no such level.
  */
 export function exportedTable(attribution: Attribution, figures: AnalysisFigures, level: Exclude<ExportLevel, 'paths'>): Table {
@@ -34,12 +38,13 @@ export function exportedTable(attribution: Attribution, figures: AnalysisFigures
 function channelRows({ channels, revenueCents, currency }: AnalysisFigures, isShown: ChannelFilter): Table {
   return {
     columns: [
-      text('channel'), flag('is_baseline'), amount('spend'), amount('attributed_revenue'), amount('lastclick_revenue'), amount('delta_r'), amount('incremental_revenue'), amount('conversions'),
-      amount('share'), maybe('roi'), maybe('roas'), maybe('causal_lift'), maybe('confidence'), maybe('interval_lower'), maybe('interval_upper'), { name: 'rank', type: 'UInt32' }, text('currency'),
+      text('channel'), flag('is_baseline'), number('spend'), number('attributed_revenue'), number('lastclick_revenue'), number('delta_r'), number('incremental_revenue'), number('conversions'),
+      number('share'), maybe('roi'), maybe('roas'), maybe('causal_lift'), maybe('confidence'), maybe('interval_lower'), maybe('interval_upper'), { name: 'rank', type: 'UInt32' }, text('currency'),
     ],
     rows: presentChannels(channels, revenueCents).filter(({ channel }) => isShown(channel)).map((each) => [
-      each.channel, each.isBaseline, each.spend, each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.incrementalRevenue, each.conversions,
-      each.share, each.roi, each.roas, each.causalLift, each.confidence, each.confidenceInterval?.lower ?? null, each.confidenceInterval?.upper ?? null, each.rank, currency,
+      each.channel, each.isBaseline, money(each.spend), each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.incrementalRevenue, ratio(each.conversions),
+      ratio(each.share), ratio(each.roi), ratio(each.roas), ratio(each.causalLift), ratio(each.confidence),
+      each.confidenceInterval === null ? null : money(each.confidenceInterval.lower), each.confidenceInterval === null ? null : money(each.confidenceInterval.upper), each.rank, currency,
     ]),
   };
 }
@@ -48,7 +53,7 @@ function periodRows({ timeSeries, channels, currency }: AnalysisFigures, isShown
   if (timeSeries == null) throw without('periods');
   const baseline = new Set(channels.filter(({ isBaseline }) => isBaseline).map(({ channel }) => channel));
   return {
-    columns: [{ name: 'period_start', type: 'Date32' }, flag('partial'), text('channel'), flag('is_baseline'), amount('attributed_revenue'), text('currency')],
+    columns: [{ name: 'period_start', type: 'Date32' }, flag('partial'), text('channel'), flag('is_baseline'), number('attributed_revenue'), text('currency')],
     rows: presentTimeSeries(timeSeries, isShown).flatMap((point) =>
       Object.entries(point.channels).map(([channel, attributed]) => [point.periodStart, point.partial, channel, baseline.has(channel), attributed, currency])),
   };
@@ -58,10 +63,10 @@ function campaignRows({ campaigns, currency }: AnalysisFigures, isShown: Channel
   if (campaigns == null) throw without('campaigns');
   return {
     columns: [
-      text('channel'), { name: 'campaign', type: 'Nullable(String)' }, amount('spend'), amount('touches'), amount('attributed_revenue'), amount('lastclick_revenue'), amount('delta_r'), maybe('roi'), maybe('roas'),
+      text('channel'), { name: 'campaign', type: 'Nullable(String)' }, number('spend'), number('touches'), number('attributed_revenue'), number('lastclick_revenue'), number('delta_r'), maybe('roi'), maybe('roas'),
       text('currency'),
     ],
-    rows: presentCampaigns(campaigns, isShown).map((each) => [each.channel, each.campaign, each.spend, each.touches, each.attributedRevenue, each.lastclickRevenue, each.deltaR, each.roi, each.roas, currency]),
+    rows: presentCampaigns(campaigns, isShown).map((each) => [each.channel, each.campaign, money(each.spend), each.touches, each.attributedRevenue, each.lastclickRevenue, each.deltaR, ratio(each.roi), ratio(each.roas), currency]),
   };
 }
 
