@@ -3,18 +3,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
+import { EXPORT_FORMATS, EXPORT_LEVELS } from '../schema/value-lists.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
 import type { ExportAttribution } from '../rest-adapter/call.ts';
-import { EXPORT_LEVELS } from '../subgraphs/attribution/attributions/exported-tables.ts';
-import { FILE_FORMATS } from '../subgraphs/attribution/journeys/file-format.ts';
 
 /** Downloads between the gateway's process and that of the attribution subgraph: one HTTP request, its answer streamed through. */
 const PATH = '/exports/';
 const FILE_NAME = 'x-file-name';
 
-const query = z.object({ format: z.enum(FILE_FORMATS), level: z.enum(EXPORT_LEVELS) });
+const query = z.object({ format: z.enum(EXPORT_FORMATS), level: z.enum(EXPORT_LEVELS) });
 
 /** The gateway's side. */
 export function forwardExports(subgraphUrl: string, tokens: PrincipalTokens): ExportAttribution {

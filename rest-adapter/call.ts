@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { ProblemType } from '../schema/problems.ts';
+import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../platform/auth/principal.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
-import type { DownloadFormat, DownloadLevel } from './download-media.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
@@ -37,7 +37,7 @@ export interface ExportedFile {
  * A completed analysis as a file; resolves when nothing can fail any more but the connection. The signal tells that nobody waits.
  * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable`, `validation_error` (no such level).
  */
-export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: DownloadFormat; readonly level: DownloadLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
+export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
 
 export interface DoorConfig {
   /** Ends in `/v1`; what clients see. */

@@ -17,4 +17,10 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** How an experiment kept some people or places away from a channel. */
 export const EXPERIMENT_METHODS = ['holdout', 'geo'] as const;
 
+/** What an analysis can be downloaded as, and what a row of it is. */
+export const EXPORT_FORMATS = ['csv', 'ndjson', 'json', 'parquet'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as const;
+export type ExportLevel = (typeof EXPORT_LEVELS)[number];
+
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;

@@ -49,7 +49,7 @@ export async function estimateWorld({ spec, events }: World): Promise<Estimates>
   const pool = keepingPool();
   const figures = await analyze(
     { paths, events, totals, spend: new Map(), observedUntilS },
-    { ...DEFAULT_RUN_PARAMETERS, model: 'causal', rangeStartS: WORLD_START_S, rangeEndS, baselineChannels: DEFAULT_BASELINE_CHANNELS, currency: 'USD', seed: spec.name },
+    { ...DEFAULT_RUN_PARAMETERS, model: 'causal', granularity: 'monthly', rangeStartS: WORLD_START_S, rangeEndS, baselineChannels: DEFAULT_BASELINE_CHANNELS, currency: 'USD', seed: spec.name },
     { pool, onProgress: () => undefined, signal: new AbortController().signal, clockMs: () => 0, startedMs: 0 },
   );
   const answer = <Name extends TaskName>(name: Name): Good<Name> => {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { RESULT_SECTIONS, type ResultSection } from '../../schema/attribution-result.ts';
-import { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
-import { DOWNLOAD_FORMATS, DOWNLOAD_LEVELS } from '../download-media.ts';
+import { ATTRIBUTION_STATUSES, EXPORT_FORMATS, EXPORT_LEVELS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
 import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
@@ -173,7 +172,7 @@ export const attributionOperations = [
     description:
       'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows.',
     pathSchema: idPath,
-    querySchema: z.object({ format: z.enum(DOWNLOAD_FORMATS).default('csv'), level: z.enum(DOWNLOAD_LEVELS).default('channels') }),
+    querySchema: z.object({ format: z.enum(EXPORT_FORMATS).default('csv'), level: z.enum(EXPORT_LEVELS).default('channels') }),
     success: { status: 200, description: 'The file', schema: null, headers: { 'Content-Disposition': 'attachment, with a name for the file' } },
     problems: ['resource_not_found', 'conflict', 'data_source_unavailable'],
     variables: ({ path }) => ({ id: path.id, ...sections([], false) }),

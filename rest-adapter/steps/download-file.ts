@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
+import type { ExportFormat, ExportLevel } from '../../schema/value-lists.ts';
 import type { Step } from '../call.ts';
-import { DOWNLOAD_MEDIA_TYPES, type DownloadFormat, type DownloadLevel } from '../download-media.ts';
+import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import { execute } from '../graph.ts';
 
 /** Asks the graph whether there is something to download and how far it can be trusted, and the export port for the bytes. */
@@ -11,7 +12,7 @@ export const downloadFile: Step = {
     const { operation, request, door, http } = call;
     const data = await execute(call, operation.document!, operation.variables(request));
     const resource = operation.present(data, request, door.config.publicBaseUrl)!;
-    const { format, level } = request.query as { readonly format: DownloadFormat; readonly level: DownloadLevel };
+    const { format, level } = request.query as { readonly format: ExportFormat; readonly level: ExportLevel };
     const over = new AbortController();
     http.res.once('close', () => over.abort());
     const file = await door.exportAttribution(call.context, String(resource['id']), { format, level, signal: over.signal });

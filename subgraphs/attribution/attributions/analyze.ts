@@ -15,7 +15,7 @@ import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type Credit
 import type { AnalysisFigures } from './figures.ts';
 import { modelDiagnostics } from './model-diagnostics.ts';
 import type { ProgressEvent, Stage } from './progress.ts';
-import { startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
+import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
 
 /** The rows of a run as the columnar engine hands them over. Money in major units. */
 export interface RunData {
@@ -33,7 +33,8 @@ export interface RunData {
   };
   /** Spend per channel in the range. */
   readonly spend: ReadonlyMap<string, number>;
-  readonly campaigns: CampaignRows;
+  /** None where absent. */
+  readonly campaigns?: CampaignRows;
   /** Time of the last stored event of the source, seconds since the epoch. */
   readonly observedUntilS: number;
   /** Experiments that calibrate a causal run; none where absent. */
@@ -99,7 +100,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
 
   const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
   const seed = createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
-  const breakdownRuns = startBreakdown({ events: data.events, campaigns: data.campaigns, model: parameters.model, granularity: parameters.granularity, options }, run);
+  const breakdownRuns = startBreakdown({ events: data.events, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
   const memberRuns = {
     markov: run('markov', { paths: data.paths, order: parameters.markovOrder }),
     shapley: run('shapley', { paths: data.paths }),

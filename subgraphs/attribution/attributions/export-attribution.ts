@@ -1,18 +1,18 @@
 import { ProblemError } from '../../../schema/problems.ts';
+import type { ExportFormat, ExportLevel } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
-import type { FileFormat } from '../journeys/file-format.ts';
 import { JourneyStore } from '../journeys/journey-store.ts';
 import { tableFile } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
-import { exportedTable, type ExportLevel } from './exported-tables.ts';
+import { exportedTable } from './exported-tables.ts';
 
 export interface ExportRequest {
-  readonly format: FileFormat;
+  readonly format: ExportFormat;
   readonly level: ExportLevel;
   /** Ends the work when nobody waits for it any more. */
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export async function exportAttribution({ database, clickhouse }: ExportServices
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
 }
 
-function pathsOf(clickhouse: ClickHouse, attribution: Attribution, format: FileFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+function pathsOf(clickhouse: ClickHouse, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const { accountId, dataSourceId, dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
   const store = new JourneyStore(clickhouse, { accountId, dataSourceId, dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
   return store.pathFile(format, channels ?? null, signal);

@@ -1,14 +1,11 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import { roundHalfUp } from '../../../schema/rounding.ts';
+import type { ExportLevel } from '../../../schema/value-lists.ts';
 import type { Table } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { presentChannels } from './present-attribution.ts';
 import { presentCampaigns, presentTimeSeries, type ChannelFilter } from './present-breakdown.ts';
-
-/** What a row of an export is. `paths` come from the columnar store; the others are the figures of the result. */
-export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as const;
-export type ExportLevel = (typeof EXPORT_LEVELS)[number];
 
 const text = (name: string) => ({ name, type: 'String' }) as const;
 const number = (name: string) => ({ name, type: 'Float64' }) as const;

@@ -17,6 +17,8 @@ export interface CampaignRows {
   readonly spend: readonly CampaignSpend[];
 }
 
+export const NO_CAMPAIGNS: CampaignRows = { ofEvents: null, tooMany: false, spend: [] };
+
 export type Breakdown = Required<Pick<AnalysisFigures, 'timeSeries' | 'campaigns'>> & { readonly warnings: readonly string[] };
 
 /** The tasks behind a breakdown, under way beside the models. */

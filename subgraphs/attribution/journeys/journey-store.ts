@@ -3,9 +3,10 @@ import { NO_CHANNEL } from '../../../compute/journey-tables.ts';
 import type { EventCampaigns, EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
+import type { ExportFormat } from '../../../schema/value-lists.ts';
 import { sourceParams } from '../touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
-import { ENGINE_FORMATS, fileText, type FileFormat } from './file-format.ts';
+import { ENGINE_FORMATS, fileText } from './file-format.ts';
 import { GrowingArray } from './growing-array.ts';
 import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
 import { CODE_BITS, eventStatement, FACTS_STATEMENT, MAX_CAMPAIGNS, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
@@ -85,7 +86,7 @@ export class JourneyStore {
    * The distinct paths of the range as a file, the most journeys first; only those with one of `channels` where these are given. Columns:
    * path (in CSV as uploads write it, `a > b`; a list elsewhere), journeys, conversions, revenue, nulls. The empty path: conversions without a touch.
    */
-  async pathFile(format: FileFormat, channels: readonly string[] | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  async pathFile(format: ExportFormat, channels: readonly string[] | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const facts = await this.facts();
     const paths = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
     const names = 'arrayMap(step -> ({channels:Array(String)})[step + 1], steps)';

@@ -1,7 +1,8 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { literal } from '../../../platform/clickhouse/http-request.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { ENGINE_FORMATS, fileText, type FileFormat } from './file-format.ts';
+import type { ExportFormat } from '../../../schema/value-lists.ts';
+import { ENGINE_FORMATS, fileText } from './file-format.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -18,7 +19,7 @@ const MAX_ROWS_BYTES = 15 * 1024 ** 2;
  * A table as a file, written by the columnar engine as everything that it stores itself.
  * @throws ProblemError `validation_error` (too_large)
  */
-export async function tableFile(clickhouse: ClickHouse, { columns, rows }: Table, format: FileFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+export async function tableFile(clickhouse: ClickHouse, { columns, rows }: Table, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   // An opening brace would look like the start of a bound parameter.
   const text = rows.map((row) => JSON.stringify(row)).join('\n').replaceAll('{', String.raw`\u007b`);
   if (Buffer.byteLength(text) > MAX_ROWS_BYTES) throw new ProblemError('validation_error', 'level: this has too many rows for one file. Restrict the analysis to some channels, or choose longer periods.', { code: 'too_large', param: 'query:level' });

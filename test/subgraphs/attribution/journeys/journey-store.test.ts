@@ -182,7 +182,7 @@ test('every event comes with its campaign, in the order of channel and campaign 
     'u,2025-01-01,b,x,0,', 'u,2025-01-01,a,y,0,', 'u,2025-01-01,a,,0,', 'u,2025-01-01,a,x,0,', 'u,2025-01-02,b,"=y, z",1,5', 'u,2025-01-03,,,1,7', 'v,2025-01-01,b,,0,', 'v,2025-01-04,,x,1,9',
   ];
   await upload(store.clickhouse, source, `user_id,timestamp,channel,campaign,conversion,revenue\n${rows.join('\n')}`);
-  const { events, campaigns, tooManyCampaigns } = (await loadEventTable(store.clickhouse, queryOf(source)))!;
+  const { events, campaigns, tooManyCampaigns } = (await loadEvents(queryOf(source)))!;
   expect(faultOfEventTable(events)).toBeNull();
   expect([campaigns!.names, tooManyCampaigns]).toEqual([['=y, z', 'x', 'y'], false]);
   const named = Array.from(events.channel, (channel, i) => [channel === NO_CHANNEL ? '' : events.channels[channel]!, campaigns!.slot[i] === 0 ? '' : campaigns!.names[campaigns!.slot[i]! - 1]!, events.conversion[i]!]);
@@ -193,9 +193,9 @@ test('every event comes with its campaign, in the order of channel and campaign 
 test('events without any campaign come without a column for it; more campaigns than can be told apart say so', async () => {
   const [plain, crowded] = [newSource(), newSource()];
   await upload(store.clickhouse, plain, 'user_id,timestamp,channel\nu,2025-01-01,a\n');
-  expect(await loadEventTable(store.clickhouse, queryOf(plain))).toMatchObject({ campaigns: null, tooManyCampaigns: false });
+  expect(await loadEvents(queryOf(plain))).toMatchObject({ campaigns: null, tooManyCampaigns: false });
   await upload(store.clickhouse, crowded, ['user_id,timestamp,channel,campaign', ...Array.from({ length: 5_001 }, (_, i) => `u,2025-01-01,a,c${i}`)].join('\n'));
-  expect(await loadEventTable(store.clickhouse, queryOf(crowded))).toMatchObject({ campaigns: null, tooManyCampaigns: true });
+  expect(await loadEvents(queryOf(crowded))).toMatchObject({ campaigns: null, tooManyCampaigns: true });
 });
 
 test('the events reach from the lookback, or 90 days before the end of follow-up, to 14 days after the range', async () => {
