@@ -15,6 +15,8 @@ export interface PathTable {
   readonly value: Float64Array;
   /** journeys without a conversion per path */
   readonly nulls: Float64Array;
+  /** Σ of squared order values per path, where they are known; intervals take the orders of a path as equal otherwise */
+  readonly valueSquares?: Float64Array;
 }
 
 /**
@@ -67,17 +69,21 @@ function faultOfBounds(name: string, starts: Uint32Array, end: number): string |
 
 /** What makes a path table unusable, in one line, or null. Empty paths are allowed: the models skip them. */
 export function faultOfPathTable(table: PathTable): string | null {
-  const { channels, offsets, steps, conversions, value, nulls } = table;
+  const { channels, offsets, steps, conversions, value, nulls, valueSquares } = table;
   const paths = offsets.length - 1;
   const shape = faultOfChannels(channels) ?? faultOfBounds('offsets', offsets, steps.length);
   if (shape !== null) return shape;
-  if (conversions.length !== paths || value.length !== paths || nulls.length !== paths) return 'the columns differ in length';
-  for (let i = 0; i < steps.length; i++) if (steps[i]! >= channels.length) return `step ${i} names a channel that does not exist`;
+  if (conversions.length !== paths || value.length !== paths || nulls.length !== paths || (valueSquares?.length ?? paths) !== paths) return 'the columns differ in length';
+  const known = channels.length;
+  for (let i = 0; i < steps.length; i++) if (steps[i]! >= known) return `step ${i} names a channel that does not exist`;
   for (let p = 0; p < paths; p++) {
+    const converted = conversions[p]!;
+    const lost = nulls[p]!;
     // The comparisons are written so that NaN fails them too.
-    if (!(conversions[p]! >= 0 && nulls[p]! >= 0 && conversions[p]! + nulls[p]! < Number.MAX_SAFE_INTEGER)) return `path ${p} has an impossible count`;
+    if (!(converted >= 0 && lost >= 0 && converted + lost < Number.MAX_SAFE_INTEGER)) return `path ${p} has an impossible count`;
     if (!Number.isFinite(value[p]!)) return `path ${p} has a revenue that is not a number`;
   }
+  for (let p = 0; p < (valueSquares?.length ?? 0); p++) if (!Number.isFinite(valueSquares![p]!)) return `path ${p} has order values that are not numbers`;
   return null;
 }
 

@@ -12,6 +12,7 @@ import { compareOnEvents } from './models/comparison/event-rules.ts';
 import { compareOnPaths } from './models/comparison/path-rules.ts';
 import type { ComparisonResult } from './models/comparison/comparison-result.ts';
 import type { AssociationResult } from './models/association-result.ts';
+import type { Replication } from './models/credit-intervals.ts';
 import { runDominance } from './models/dominance/dominance.ts';
 import { runMarkov } from './models/markov/markov.ts';
 import type { MarkovResult } from './models/markov/markov-result.ts';
@@ -23,20 +24,20 @@ import { runShapley } from './models/shapley/shapley.ts';
 import type { ShapleyResult } from './models/shapley/shapley-result.ts';
 import { CancelledError, failure } from './outcome.ts';
 import type { Checkpoint, Failure } from './outcome.ts';
+import { DEFAULT_RUN_PARAMETERS } from './run-options.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface MarkovInput {
-  readonly paths: PathTable;
-  readonly order: number;
-}
-
+/** What every path model reads. */
 export interface PathsInput {
   readonly paths: PathTable;
+  /** of the intervals; 0.95 */
+  readonly confidenceLevel?: number;
+  /** of the random groups behind the intervals, and of the orderings that dominance samples above 20 varying channels; 1 */
+  readonly seed?: number;
 }
 
-export interface DominanceInput extends PathsInput {
-  /** of the orderings sampled above 20 varying channels */
-  readonly seed: number;
+export interface MarkovInput extends PathsInput {
+  readonly order: number;
 }
 
 export interface PravInput {
@@ -56,7 +57,7 @@ export type ComparisonInput =
 export interface Tasks {
   markov: { input: MarkovInput; result: MarkovResult };
   shapley: { input: PathsInput; result: ShapleyResult };
-  dominance: { input: DominanceInput; result: AssociationResult<'dominance'> };
+  dominance: { input: PathsInput; result: AssociationResult<'dominance'> };
   rwa: { input: PathsInput; result: AssociationResult<'rwa'> };
   prav: { input: PravInput; result: PravResult };
   comparison: { input: ComparisonInput; result: ComparisonResult };
@@ -71,16 +72,20 @@ const withPaths = <Result>(paths: PathTable, run: () => Result | Failure): Resul
   const fault = faultOfPathTable(paths);
   return fault === null ? run() : failure('invalid_input', `Path table: ${fault}.`);
 };
+const replicated = <Result>({ paths, confidenceLevel = DEFAULT_RUN_PARAMETERS.confidenceLevel, seed = 1 }: PathsInput, run: (replication: Replication) => Result | Failure): Result | Failure => {
+  if (!(confidenceLevel > 0 && confidenceLevel < 1)) return failure('invalid_input', 'confidenceLevel lies between 0 and 1.');
+  return withPaths(paths, () => run({ confidenceLevel, seed }));
+};
 const withEvents = <Result>(events: EventTable, run: () => Result | Failure): Result | Failure => {
   const fault = faultOfEventTable(events);
   return fault === null ? run() : failure('invalid_input', `Event table: ${fault}.`);
 };
 
 const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint: Checkpoint) => TaskOutcome<Name> } = {
-  markov: ({ paths, order }, checkpoint) => withPaths(paths, () => runMarkov(paths, order, checkpoint)),
-  shapley: ({ paths }, checkpoint) => withPaths(paths, () => runShapley(paths, checkpoint)),
-  dominance: ({ paths, seed }, checkpoint) => withPaths(paths, () => runDominance(paths, seed, checkpoint)),
-  rwa: ({ paths }, checkpoint) => withPaths(paths, () => runRelativeWeights(paths, checkpoint)),
+  markov: (input, checkpoint) => replicated(input, (replication) => runMarkov(input.paths, input.order, replication, checkpoint)),
+  shapley: (input, checkpoint) => replicated(input, (replication) => runShapley(input.paths, replication, checkpoint)),
+  dominance: (input, checkpoint) => replicated(input, (replication) => runDominance(input.paths, replication, checkpoint)),
+  rwa: (input, checkpoint) => replicated(input, (replication) => runRelativeWeights(input.paths, replication, checkpoint)),
   prav: ({ events, options, segments }, checkpoint) =>
     events === null
       ? failure('insufficient_data', 'This source holds aggregated paths. PRAV needs touchpoints of single users: upload events or touchpoints with a user id.')

@@ -1,4 +1,5 @@
 import type { ChannelCredits, PathTotals } from '../outcome.ts';
+import type { CreditIntervals } from './credit-intervals.ts';
 
 /** One regression of an outcome on channel presence, explained channel by channel. */
 export interface Association {
@@ -10,7 +11,7 @@ export interface Association {
   readonly share: Float64Array;
   /** direction per channel: −1, 0, 1 (dominance: covariance with the outcome; relative weights: OLS coefficient) */
   readonly sign: Int8Array;
-  /** standard error of each weight; all 0 where the weights are exact */
+  /** error that sampling orderings leaves in each weight; all 0 where the weights are exact. Not the error of the data: see `intervalLow` */
   readonly standardError: Float64Array;
 }
 
@@ -18,7 +19,7 @@ export interface Association {
  * Dominance analysis and relative weights explain association, not cause.
  * `conversions` are credited by the conversion outcome, `value` by the value outcome; `share` is that of the conversion outcome.
  */
-export interface AssociationResult<Model extends 'dominance' | 'rwa'> extends ChannelCredits {
+export interface AssociationResult<Model extends 'dominance' | 'rwa'> extends ChannelCredits, CreditIntervals {
   readonly ok: true;
   readonly model: Model;
   readonly totals: PathTotals;

@@ -2,18 +2,28 @@ import type { PathTable } from '../journey-tables.ts';
 import { failure, insufficientData } from '../outcome.ts';
 import type { Checkpoint, Failure, PathTotals } from '../outcome.ts';
 import type { Association, AssociationResult } from './association-result.ts';
-import { presenceCorrelations } from './channel-presence.ts';
+import { presenceCorrelations, valueDeviation, varyingChannels } from './channel-presence.ts';
 import type { PresenceCorrelations } from './channel-presence.ts';
+import { channelSets } from './channel-sets.ts';
+import type { ChannelSets } from './channel-sets.ts';
+import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS } from './credit-intervals.ts';
+import type { Replication } from './credit-intervals.ts';
 import { divide, sharesOf, sumOf, totalsOf } from './credits.ts';
+import { presenceRow, PresenceTotal, sumPresence, sumPresenceByGroup } from './presence-sums.ts';
+import type { PresenceSums } from './presence-sums.ts';
 
 /** Correlations of this many channels take seconds to decompose, and grow with the cube. */
 const MOST_CHANNELS = 500;
+/** Up to here every group of the jackknife is decomposed; above, fewer groups have to do. */
+const MOST_CHANNELS_IN_ALL_GROUPS = 100;
+const GROUPS_OF_MANY_CHANNELS = 10;
 /** Explained variance below this is rounding. */
 const LEAST_R2 = 1e-14;
 
 /** What a method says of one outcome, per varying channel. */
 export interface Explanation {
   readonly weight: Float64Array;
+  /** error that the method itself leaves, where it samples */
   readonly standardError: Float64Array;
   /** any number whose sign is the direction */
   readonly direction: Float64Array;
@@ -24,6 +34,8 @@ export interface Explained {
   readonly value: Explanation;
   readonly exact: boolean;
   readonly evaluations: number;
+  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. */
+  readonly weightsNear: (correlations: PresenceCorrelations) => Readonly<Record<'conversion' | 'value', Float64Array>>;
 }
 
 function spread(explanation: Explanation, varying: Int32Array, channels: number): Association {
@@ -43,23 +55,27 @@ function spread(explanation: Explanation, varying: Int32Array, channels: number)
 
 const scaled = (share: Float64Array, total: number): Float64Array => share.map((part) => part * total);
 
-/** The frame of the two association models: regression sums, the method's own weights, credits. */
+/** The frame of the two association models: regression sums, the method's own weights, credits and their jackknife. */
 export function associate<Model extends 'dominance' | 'rwa'>(
   model: Model,
   table: PathTable,
   explain: (correlations: PresenceCorrelations, checkpoint: Checkpoint) => Explained,
+  replication: Replication,
   checkpoint: Checkpoint,
 ): AssociationResult<Model> | Failure {
   const totals: PathTotals = totalsOf(table);
+  const channels = table.channels.length;
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
-  if (table.channels.length > MOST_CHANNELS) return failure('too_many_channels', `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`);
-  const correlations = presenceCorrelations(table, totals, (fraction) => checkpoint(fraction / 2));
-  if (correlations.varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
-  const explained = explain(correlations, (fraction) => checkpoint(0.5 + fraction / 2));
-  const channels = table.channels.length;
-  const conversionOutcome = spread(explained.conversion, correlations.varying, channels);
-  const valueOutcome = spread(explained.value, correlations.varying, channels);
+  if (channels > MOST_CHANNELS) return failure('too_many_channels', `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${channels}. Merge some.`);
+  const sets = channelSets(table, 'all', (fraction) => checkpoint(fraction * 0.4));
+  const sums = sumPresence(sets, channels);
+  const varying = varyingChannels(sums, channels);
+  if (varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
+  const deviationOfValue = valueDeviation(table, totals);
+  const explained = explain(presenceCorrelations(sums, channels, varying, deviationOfValue), (fraction) => checkpoint(0.4 + fraction * 0.3));
+  const conversionOutcome = spread(explained.conversion, varying, channels);
+  const valueOutcome = spread(explained.value, varying, channels);
   if (conversionOutcome.r2 === 0 && valueOutcome.r2 === 0) {
     return insufficientData(
       totals.nulls === 0
@@ -74,6 +90,21 @@ export function associate<Model extends 'dominance' | 'rwa'>(
     warnings.push(`Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: these shares say little.`);
   }
   const share = conversionOutcome.r2 > 0 ? conversionOutcome.share : valueOutcome.share;
+  const outcome = valueOutcome.r2 > 0 ? 'value' : 'conversion';
+  const divider = outcome === 'value' ? valueOutcome : conversionOutcome;
+  const value = scaled(divider.share, totals.value);
+  const groups = varying.length > MOST_CHANNELS_IN_ALL_GROUPS ? GROUPS_OF_MANY_CHANNELS : JOURNEY_GROUPS;
+  const replicates = new Float64Array(groups * channels);
+  const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed);
+  for (let g = 0; g < groups; g++) {
+    checkpoint(0.7 + (g / groups) * 0.3);
+    const row = presenceRow(without, channels, g);
+    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue))[outcome];
+    const all = sumOf(near);
+    // Revenue of paths without a conversion belongs to no group.
+    const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
+    for (let i = 0; i < varying.length; i++) replicates[g * channels + varying[i]!] = (all > LEAST_R2 ? near[i]! / all : divider.share[varying[i]!]!) * revenue;
+  }
   return {
     ok: true,
     model,
@@ -82,10 +113,18 @@ export function associate<Model extends 'dominance' | 'rwa'>(
     conversionOutcome,
     valueOutcome,
     conversions: scaled(share, totals.conversions),
-    value: scaled(valueOutcome.r2 > 0 ? valueOutcome.share : share, totals.value),
+    value,
     share: sharesOf(share),
+    ...creditIntervals(value, replicates, groups, replication, divider.standardError.map((error) => Math.abs((error / divider.r2) * totals.value))),
     exact: explained.exact,
     evaluations: explained.evaluations,
     warnings,
   };
+}
+
+/** One row of sums per group: all journeys but those of the group, scaled to the whole. */
+function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number): PresenceSums {
+  const byGroup = sumPresenceByGroup(sets, channels, groups, seed);
+  for (const column of ['pairs', 'conversions', 'value', 'totals'] as const) deleteEachGroup(byGroup[column], groups, sums[column]);
+  return byGroup;
 }

@@ -1,6 +1,7 @@
 import type { PathTable } from '../journey-tables.ts';
-import type { Checkpoint } from '../outcome.ts';
-import { sumPresence } from './presence-sums.ts';
+import type { PathTotals } from '../outcome.ts';
+import { PresenceTotal } from './presence-sums.ts';
+import type { PresenceSums } from './presence-sums.ts';
 
 /**
  * Correlations of the regression that dominance analysis and relative weights explain: one observation per journey,
@@ -16,58 +17,60 @@ export interface PresenceCorrelations {
   readonly withValue: Float64Array;
 }
 
-/** Σ (y − mean)² of the revenue per conversion, in two passes: one pass would cancel where all orders cost the same. */
-function valueSpread({ offsets, conversions, value, nulls }: PathTable): { total: number; squares: number; spread: number } {
-  let journeys = 0;
+/**
+ * √Σ (y − mean)² of the revenue per conversion, 0 where it does not vary; in two passes: one pass would cancel where all
+ * orders cost the same.
+ */
+export function valueDeviation({ offsets, conversions, value }: PathTable, { conversions: converting, nulls }: Pick<PathTotals, 'conversions' | 'nulls'>): number {
   let total = 0;
-  for (let p = 0; p < conversions.length; p++) {
-    if (offsets[p] === offsets[p + 1]) continue;
-    journeys += conversions[p]! + nulls[p]!;
-    if (conversions[p]! > 0) total += value[p]!;
-  }
-  const mean = total / journeys;
+  for (let p = 0; p < conversions.length; p++) if (conversions[p]! > 0 && offsets[p]! < offsets[p + 1]!) total += value[p]!;
+  const mean = total / (converting + nulls);
   let squares = 0;
-  let spread = 0;
+  let spread = nulls * mean * mean;
   for (let p = 0; p < conversions.length; p++) {
-    if (offsets[p] === offsets[p + 1]) continue;
-    spread += nulls[p]! * mean * mean;
-    if (conversions[p] === 0) continue;
+    if (conversions[p] === 0 || offsets[p] === offsets[p + 1]) continue;
     const perConversion = value[p]! / conversions[p]!;
     squares += conversions[p]! * perConversion * perConversion;
     spread += conversions[p]! * (perConversion - mean) ** 2;
   }
-  return { total, squares, spread };
+  return spread > squares * 1e-20 ? Math.sqrt(spread) : 0;
 }
 
-/** Correlations among the presence of channels in journeys, and of each with conversion; over distinct paths, weighted by their counts. */
-export function presenceCorrelations(table: PathTable, totals: { readonly conversions: number; readonly nulls: number }, checkpoint: Checkpoint): PresenceCorrelations {
-  const size = table.channels.length;
-  const journeys = totals.conversions + totals.nulls;
-  const sums = sumPresence(table, checkpoint);
-  const present = Float64Array.from({ length: size }, (_, i) => sums.pairs[i * size + i]!);
-  const varying = Int32Array.from(present.keys()).filter((i) => present[i]! > 0 && present[i]! < journeys);
+/** Channels that are in some journeys but not in all. */
+export function varyingChannels({ pairs, totals }: PresenceSums, channels: number): Int32Array {
+  const present = Float64Array.from({ length: channels }, (_, i) => pairs[i * channels + i]!);
+  return Int32Array.from(present.keys()).filter((i) => present[i]! > 0 && present[i]! < totals[PresenceTotal.journeys]!);
+}
+
+/**
+ * Correlations among the presence of the `varying` channels, and of each with the outcomes. `deviationOfValue`: √Σ (y − mean)²
+ * of the revenue. A channel that does not vary in these sums correlates with nothing.
+ */
+export function presenceCorrelations(sums: PresenceSums, channels: number, varying: Int32Array, deviationOfValue: number): PresenceCorrelations {
+  const journeys = sums.totals[PresenceTotal.journeys]!;
+  const conversions = sums.totals[PresenceTotal.conversions]!;
+  const nulls = sums.totals[PresenceTotal.nulls]!;
   const m = varying.length;
+  const present = Float64Array.from(varying, (i) => sums.pairs[i * channels + i]!);
   // Numerators and deviations are kept in counts × journeys: exact integers for every realistic count.
-  const deviation = Float64Array.from(varying, (i) => Math.sqrt(present[i]!) * Math.sqrt(journeys - present[i]!));
+  const deviation = present.map((count) => Math.sqrt(count) * Math.sqrt(Math.max(0, journeys - count)));
+  const over = (covariance: number, spread: number): number => (spread === 0 ? 0 : covariance / spread);
   const between = new Float64Array(m * m);
   for (let a = 0; a < m; a++) {
     between[a * m + a] = 1;
     for (let b = a + 1; b < m; b++) {
-      const covariance = sums.pairs[varying[a]! * size + varying[b]!]! * journeys - present[varying[a]!]! * present[varying[b]!]!;
-      const correlation = covariance / deviation[a]! / deviation[b]!;
+      const covariance = sums.pairs[varying[a]! * channels + varying[b]!]! * journeys - present[a]! * present[b]!;
+      const correlation = over(over(covariance, deviation[a]!), deviation[b]!);
       between[a * m + b] = correlation;
       between[b * m + a] = correlation;
     }
   }
-  const outcomeDeviation = Math.sqrt(totals.conversions) * Math.sqrt(totals.nulls);
-  const { total, squares, spread } = valueSpread(table);
-  const valueDeviation = spread > squares * 1e-20 ? Math.sqrt(spread) * Math.sqrt(journeys) : 0;
   const correlate = (where: Float64Array, all: number, deviationOfY: number): Float64Array =>
-    Float64Array.from(varying, (i, a) => (deviationOfY === 0 ? 0 : (where[i]! * journeys - present[i]! * all) / deviation[a]! / deviationOfY));
+    Float64Array.from(varying, (i, a) => over(over(where[i]! * journeys - present[a]! * all, deviation[a]!), deviationOfY));
   return {
     varying,
     between,
-    withConversion: correlate(sums.conversions, totals.conversions, outcomeDeviation),
-    withValue: correlate(sums.value, total, valueDeviation),
+    withConversion: correlate(sums.conversions, conversions, Math.sqrt(conversions) * Math.sqrt(Math.max(0, nulls))),
+    withValue: correlate(sums.value, sums.totals[PresenceTotal.value]!, deviationOfValue * Math.sqrt(journeys)),
   };
 }

@@ -1,79 +1,74 @@
-import type { PathTable } from '../journey-tables.ts';
-import type { Checkpoint } from '../outcome.ts';
-import { PATHS_PER_CHECK } from './credits.ts';
+import { RandomGroups } from '../numerics/random-groups.ts';
+import { orderDeviation } from './channel-sets.ts';
+import type { ChannelSets } from './channel-sets.ts';
 
 /** Sums over journeys with a touch. */
 export interface PresenceSums {
-  /** journeys in which both channels occur, K × K; the diagonal counts single channels */
+  /** journeys in which both channels occur, K × K, in the upper triangle; the diagonal counts single channels */
   readonly pairs: Float64Array;
   /** conversions, and their revenue, of the journeys in which the channel occurs */
   readonly conversions: Float64Array;
   readonly value: Float64Array;
+  /** of all journeys, by `PresenceTotal` */
+  readonly totals: Float64Array;
 }
 
-/** Up to here one table entry per channel set is small (2 MB) and beats a pair loop per path. */
-const MOST_CHANNELS_BY_SET = 16;
+/** Entries of `totals`. */
+export const PresenceTotal = { journeys: 0, conversions: 1, nulls: 2, value: 3 } as const;
+const TOTALS = 4;
+
+const emptySums = (channels: number, rows = 1): PresenceSums => ({
+  pairs: new Float64Array(rows * channels * channels),
+  conversions: new Float64Array(rows * channels),
+  value: new Float64Array(rows * channels),
+  totals: new Float64Array(rows * TOTALS),
+});
+
+/** Adds journeys with these members to row `row` of `sums`. */
+function addJourneys(sums: PresenceSums, row: number, channels: number, members: Uint16Array, first: number, end: number, conversions: number, nulls: number, value: number): void {
+  const { totals } = sums;
+  const journeys = conversions + nulls;
+  totals[row * TOTALS + PresenceTotal.journeys]! += journeys;
+  totals[row * TOTALS + PresenceTotal.conversions]! += conversions;
+  totals[row * TOTALS + PresenceTotal.nulls]! += nulls;
+  totals[row * TOTALS + PresenceTotal.value]! += value;
+  for (let a = first; a < end; a++) {
+    const column = row * channels + members[a]!;
+    sums.conversions[column]! += conversions;
+    sums.value[column]! += value;
+    for (let b = a; b < end; b++) sums.pairs[column * channels + members[b]!]! += journeys;
+  }
+}
 
 /** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. */
-export function sumPresence(table: PathTable, checkpoint: Checkpoint): PresenceSums {
-  const size = table.channels.length;
-  const sums: PresenceSums = { pairs: new Float64Array(size * size), conversions: new Float64Array(size), value: new Float64Array(size) };
-  if (size <= MOST_CHANNELS_BY_SET) sumBySet(table, sums, checkpoint);
-  else sumByPair(table, sums, checkpoint);
+export function sumPresence(sets: ChannelSets, channels: number): PresenceSums {
+  const sums = emptySums(channels);
+  for (let s = 0; s < sets.count; s++) {
+    addJourneys(sums, 0, channels, sets.members, sets.offsets[s]!, sets.offsets[s + 1]!, sets.conversions[s]!, sets.nulls[s]!, sets.value[s]!);
+  }
   return sums;
 }
 
-function addSet(sums: PresenceSums, members: Uint16Array, count: number, journeys: number, conversions: number, value: number): void {
-  const size = sums.conversions.length;
-  for (let a = 0; a < count; a++) {
-    const channel = members[a]!;
-    sums.conversions[channel]! += conversions;
-    sums.value[channel]! += value;
-    const row = channel * size;
-    for (let b = 0; b < count; b++) sums.pairs[row + members[b]!]! += journeys;
-  }
-}
-
-/** Few channels: paths are first added up by the set of their channels, a bit mask. */
-function sumBySet({ channels, offsets, steps, conversions, value, nulls }: PathTable, sums: PresenceSums, checkpoint: Checkpoint): void {
-  const sets = 2 ** channels.length;
-  const journeysOf = new Float64Array(sets);
-  const conversionsOf = new Float64Array(sets);
-  const valueOf = new Float64Array(sets);
-  const paths = conversions.length;
-  for (let p = 0; p < paths; p++) {
-    if (p % PATHS_PER_CHECK === 0) checkpoint(p / paths);
-    let set = 0;
-    for (let i = offsets[p]!, end = offsets[p + 1]!; i < end; i++) set |= 1 << steps[i]!;
-    const converted = conversions[p]!;
-    journeysOf[set]! += converted + nulls[p]!;
-    if (converted === 0) continue;
-    conversionsOf[set]! += converted;
-    valueOf[set]! += value[p]!;
-  }
-  const members = new Uint16Array(channels.length);
-  for (let set = 1; set < sets; set++) {
-    if (journeysOf[set] === 0) continue;
-    let count = 0;
-    for (let channel = 0; channel < channels.length; channel++) if ((set >> channel) & 1) members[count++] = channel;
-    addSet(sums, members, count, journeysOf[set]!, conversionsOf[set]!, valueOf[set]!);
-  }
-}
-
-function sumByPair({ channels, offsets, steps, conversions, value, nulls }: PathTable, sums: PresenceSums, checkpoint: Checkpoint): void {
-  const lastPathWith = new Uint32Array(channels.length);
-  const distinct = new Uint16Array(channels.length);
-  const paths = conversions.length;
-  for (let p = 0; p < paths; p++) {
-    if (p % PATHS_PER_CHECK === 0) checkpoint(p / paths);
-    const converted = conversions[p]!;
-    let count = 0;
-    for (let i = offsets[p]!, end = offsets[p + 1]!; i < end; i++) {
-      const channel = steps[i]!;
-      if (lastPathWith[channel] === p + 1) continue;
-      lastPathWith[channel] = p + 1;
-      distinct[count++] = channel;
+/** The same with the journeys divided among random groups: one row per group. */
+export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number): PresenceSums {
+  const random = new RandomGroups(groups, seed);
+  const sums = emptySums(channels, groups);
+  for (let s = 0; s < sets.count; s++) {
+    const first = sets.offsets[s]!;
+    const end = sets.offsets[s + 1]!;
+    const converted = sets.conversions[s]!;
+    const earned = sets.value[s]!;
+    if (converted > 0) {
+      random.split(converted, earned / converted, orderDeviation(converted, earned, sets.squares[s]!), (group, count, value) =>
+        addJourneys(sums, group, channels, sets.members, first, end, count, 0, value));
     }
-    addSet(sums, distinct, count, converted + nulls[p]!, converted, converted === 0 ? 0 : value[p]!);
+    if (sets.nulls[s]! > 0) random.split(sets.nulls[s]!, 0, 0, (group, count) => addJourneys(sums, group, channels, sets.members, first, end, 0, count, 0));
   }
+  return sums;
+}
+
+/** Row `row` of sums by group. */
+export function presenceRow(sums: PresenceSums, channels: number, row: number): PresenceSums {
+  const part = (column: Float64Array, width: number): Float64Array => column.subarray(row * width, (row + 1) * width);
+  return { pairs: part(sums.pairs, channels * channels), conversions: part(sums.conversions, channels), value: part(sums.value, channels), totals: part(sums.totals, TOTALS) };
 }

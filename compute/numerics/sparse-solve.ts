@@ -60,16 +60,32 @@ function balanceGroups(chain: SparseChain, start: Float64Array, off: Uint8Array,
   for (let j = 0; j < size; j++) visits[j]! *= scale[group[j]!]!;
 }
 
+/** The chain with every transition turned around: `solveVisits` on it, started at the rewards b, solves h = b + Q·h. */
+export function reversed({ size, into, from, probability, group, groups }: SparseChain): SparseChain {
+  const turned = { size, into: new Int32Array(size + 1), from: new Int32Array(from.length), probability: new Float64Array(from.length), group, groups };
+  for (let e = 0; e < from.length; e++) turned.into[from[e]! + 1]!++;
+  for (let s = 0; s < size; s++) turned.into[s + 1]! += turned.into[s]!;
+  const next = turned.into.slice();
+  for (let j = 0; j < size; j++) {
+    for (let e = into[j]!; e < into[j + 1]!; e++) {
+      const slot = next[from[e]!]!++;
+      turned.from[slot] = j;
+      turned.probability[slot] = probability[e]!;
+    }
+  }
+  return turned;
+}
+
 /**
  * Expected visits u of each state of an absorbing chain started at `start`: solves u = start + Qᵀu over the states that are
  * not `off`, to about 14 digits. `visits` holds a first guess and receives the result; `tick` runs once per sweep.
  */
-export function solveVisits(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array, tick?: () => void): VisitsOutcome {
+export function solveVisits(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array, tick?: () => void, tolerance = TOLERANCE): VisitsOutcome {
   for (let j = 0; j < chain.size; j++) if (off[j] === 1) visits[j] = 0;
   for (let sweeps = 1; sweeps <= MOST_SWEEPS; sweeps++) {
     tick?.();
     if (sweeps <= MOST_CORRECTED_SWEEPS) balanceGroups(chain, start, off, visits);
-    if (sweep(chain, start, off, visits) <= TOLERANCE) return { sweeps, converged: true };
+    if (sweep(chain, start, off, visits) <= tolerance) return { sweeps, converged: true };
   }
   return { sweeps: MOST_SWEEPS, converged: false };
 }

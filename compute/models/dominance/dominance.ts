@@ -2,30 +2,37 @@ import type { PathTable } from '../../journey-tables.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
 import { associate } from '../association.ts';
 import type { AssociationResult } from '../association-result.ts';
+import type { Replication } from '../credit-intervals.ts';
 import { exactDominance } from './exact-dominance.ts';
-import { sampledDominance } from './sampled-dominance.ts';
+import { dominanceNear, sampledDominance } from './sampled-dominance.ts';
 
 /** All 2^20 subsets take a few dozen milliseconds; each channel more doubles that. */
 const MOST_EXACT_CHANNELS = 20;
+/** All subsets of so few channels take a fraction of a millisecond: every replicate of the jackknife can have them, too. */
+const MOST_EXACT_REPLICATES = 12;
 
 /**
  * General dominance weights (Budescu 1993; equal to LMG, Lindeman, Merenda & Gold 1980) of channel presence for conversion
- * and for revenue. `seed` orders the sampling above 20 varying channels.
+ * and for revenue. The seed orders the sampling above 20 varying channels.
  */
-export function runDominance(table: PathTable, seed: number, checkpoint: Checkpoint): AssociationResult<'dominance'> | Failure {
+export function runDominance(table: PathTable, replication: Replication, checkpoint: Checkpoint): AssociationResult<'dominance'> | Failure {
+  const { seed } = replication;
   return associate(
     'dominance',
     table,
     (correlations, checkpoint) => {
-      const exact = correlations.varying.length <= MOST_EXACT_CHANNELS;
+      const channels = correlations.varying.length;
+      const exact = channels <= MOST_EXACT_CHANNELS;
       const weights = exact ? exactDominance(correlations, checkpoint) : sampledDominance(correlations, seed, checkpoint);
       return {
         conversion: { weight: weights.conversion, standardError: weights.conversionError, direction: correlations.withConversion },
         value: { weight: weights.value, standardError: weights.valueError, direction: correlations.withValue },
         exact,
         evaluations: weights.evaluations,
+        weightsNear: channels <= MOST_EXACT_REPLICATES ? (near) => exactDominance(near, () => undefined) : dominanceNear(correlations, weights, seed),
       };
     },
+    replication,
     checkpoint,
   );
 }

@@ -8,6 +8,12 @@ import type { DominanceWeights } from './exact-dominance.ts';
 const BUDGET = 1.5e9;
 const FEWEST_PAIRS = 50;
 const MOST_PAIRS = 5_000;
+/** The same for one replicate of a jackknife: the change of a weight varies little from ordering to ordering. */
+const BUDGET_NEAR = 1e7;
+const FEWEST_PAIRS_NEAR = 4;
+const MOST_PAIRS_NEAR = 100;
+
+const pairsWithin = (budget: number, channels: number, fewest: number, most: number): number => Math.max(fewest, Math.min(most, Math.floor(budget / (channels ** 3 / 3))));
 
 /** Adds each channel's R² gain in this order: a Cholesky factorisation of the permuted correlations, row by row. */
 function addGains({ between, withConversion, withValue }: PresenceCorrelations, order: Int32Array, scratch: Scratch, gains: Gains): void {
@@ -83,7 +89,7 @@ class Running {
  */
 export function sampledDominance(correlations: PresenceCorrelations, seed: number, checkpoint: Checkpoint): DominanceWeights {
   const m = correlations.varying.length;
-  const pairs = Math.max(FEWEST_PAIRS, Math.min(MOST_PAIRS, Math.floor(BUDGET / (m ** 3 / 3))));
+  const pairs = pairsWithin(BUDGET, m, FEWEST_PAIRS, MOST_PAIRS);
   const random = seededRandom(seed);
   const order = Int32Array.from({ length: m }, (_, i) => i);
   const scratch: Scratch = { factor: new Float64Array(m * m), c: new Float64Array(m), v: new Float64Array(m) };
@@ -100,4 +106,31 @@ export function sampledDominance(correlations: PresenceCorrelations, seed: numbe
     value.takeHalves(gains.value);
   }
   return { conversion: conversion.mean, value: value.mean, conversionError: conversion.error(), valueError: value.error(), evaluations: 2 * pairs };
+}
+
+/**
+ * Weights of correlations near the given ones: the known weights plus the mean change of R² gains over the same few random
+ * orderings (common random numbers; Glasserman 2003, 4.1–4.3).
+ */
+export function dominanceNear(correlations: PresenceCorrelations, known: Pick<DominanceWeights, 'conversion' | 'value'>, seed: number): (near: PresenceCorrelations) => Gains {
+  const m = correlations.varying.length;
+  const pairs = pairsWithin(BUDGET_NEAR, m, FEWEST_PAIRS_NEAR, MOST_PAIRS_NEAR);
+  const random = seededRandom(seed);
+  const orders = Array.from({ length: pairs }, () => {
+    const order = Int32Array.from({ length: m }, (_, i) => i);
+    shuffle(order, random);
+    return [order, order.toReversed()];
+  }).flat();
+  const scratch: Scratch = { factor: new Float64Array(m * m), c: new Float64Array(m), v: new Float64Array(m) };
+  const meanGains = (of: PresenceCorrelations): Gains => {
+    const gains: Gains = { conversion: new Float64Array(m), value: new Float64Array(m) };
+    for (const order of orders) addGains(of, order, scratch, gains);
+    return { conversion: gains.conversion.map((sum) => sum / orders.length), value: gains.value.map((sum) => sum / orders.length) };
+  };
+  const before = meanGains(correlations);
+  return (near) => {
+    const after = meanGains(near);
+    const moved = (from: Float64Array, to: Float64Array, weight: Float64Array): Float64Array => weight.map((each, i) => Math.max(0, each + to[i]! - from[i]!));
+    return { conversion: moved(before.conversion, after.conversion, known.conversion), value: moved(before.value, after.value, known.value) };
+  };
 }

@@ -2,7 +2,7 @@ import type { PathTable } from '../../journey-tables.ts';
 import { factorise, solveInto } from '../../numerics/linear-solve.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import { PATHS_PER_CHECK } from '../credits.ts';
-import type { RemovalEffects } from './removal-effects.ts';
+import type { ChainsWithout, Outcome, RemovalEffects } from './removal-effects.ts';
 
 /** Flows between the channels: sums over paths, consecutive equal channels collapsed. */
 interface Flows {
@@ -48,11 +48,15 @@ function sumFlows({ channels, offsets, steps, conversions, value, nulls }: PathT
   return flows;
 }
 
+interface FirstOrderEffects extends RemovalEffects {
+  readonly chainsWithout: (outcome: Outcome) => ChainsWithout;
+}
+
 /**
  * Removal effects of the first-order chain. With F = (I − Q)⁻¹ factored once, removing x is a rank-one change:
  * P − P₋ₓ = (start·F)ₓ / Fₓₓ · (F·b)ₓ.
  */
-export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): RemovalEffects | null {
+export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): FirstOrderEffects | null {
   const size = table.channels.length;
   const flows = sumFlows(table, checkpoint);
   const system = new Float64Array(size * size);
@@ -68,18 +72,19 @@ export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): Rem
     if (flows.out[i]! > 0) states++;
   }
   const visits = new Float64Array(size);
-  const returns = new Float64Array(size);
   const toConversion = new Float64Array(size);
   const toValue = new Float64Array(size);
   const unit = new Float64Array(size);
   const column = new Float64Array(size);
+  /** F by columns: entry x·K + i is F_ix */
+  const fundamental = new Float64Array(size * size);
   for (let x = 0; x < size; x++) {
     checkpoint(1);
     if (flows.out[x] === 0) continue;
     unit[x] = 1;
     solveInto(factored, unit, column);
     unit[x] = 0;
-    returns[x] = column[x]!;
+    fundamental.set(column, x * size);
     const converts = flows.conversions[x]! / flows.out[x]!;
     const earns = flows.value[x]! / flows.out[x]!;
     for (let i = 0; i < size; i++) {
@@ -98,9 +103,35 @@ export function firstOrderEffects(table: PathTable, checkpoint: Checkpoint): Rem
   const lostValue = new Float64Array(size);
   for (let x = 0; x < size; x++) {
     if (flows.out[x] === 0) continue;
-    const through = visits[x]! / returns[x]!;
+    const through = visits[x]! / fundamental[x * size + x]!;
     lost[x] = through * toConversion[x]!;
     lostValue[x] = through * toValue[x]!;
   }
-  return { states, probability, expectedValue, lost, lostValue, iterations: 0, converged: true };
+  const chainsWithout = (outcome: Outcome): ChainsWithout => removals(fundamental, visits, outcome === 'value' ? toValue : toConversion);
+  return { states, probability, expectedValue, lost, lostValue, iterations: 0, converged: true, statesOf: channelWalk(table), chainsWithout };
+}
+
+/** The same rank-one change for every state: h₋ₓ(i) = h(i) − F_ix·h(x)/F_xx, u₋ₓ(i) = u(i) − u(x)·F_xi/F_xx. */
+function removals(fundamental: Float64Array, visits: Float64Array, outcome: Float64Array): ChainsWithout {
+  const size = visits.length;
+  const hope = new Float64Array(size * size);
+  const passage = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    if (visits[i] === 0) continue;
+    for (let x = 0; x < size; x++) {
+      if (x === i) continue;
+      const returns = fundamental[x * size + x]!;
+      hope[i * size + x] = outcome[i]! - (returns === 0 ? 0 : (fundamental[x * size + i]! * outcome[x]!) / returns);
+      passage[i * size + x] = 1 - (returns === 0 ? 0 : (visits[x]! * fundamental[i * size + x]!) / returns / visits[i]!);
+    }
+  }
+  return { hope, passage };
+}
+
+function channelWalk({ offsets, steps }: PathTable): RemovalEffects['statesOf'] {
+  return (p, into) => {
+    let count = 0;
+    for (let i = offsets[p]!; i < offsets[p + 1]!; i++) if (count === 0 || steps[i] !== into[count - 1]) into[count++] = steps[i]!;
+    return count;
+  };
 }

@@ -8,6 +8,8 @@ import { PATHS_PER_CHECK } from '../credits.ts';
 export interface KGramChain extends SparseChain {
   /** the channels of state s are digits of code[s] in base K + 1, 0 = none */
   readonly code: Float64Array;
+  /** states by their code */
+  readonly states: KeyIndex;
   /** probability that a journey starts in the state */
   readonly start: Float64Array;
   /** probability of a conversion from the state, and its expected revenue */
@@ -73,12 +75,35 @@ export function buildKGramChain(table: PathTable, order: number, checkpoint: Che
   return {
     size,
     code: code.values.slice(0, size),
+    states,
     start: Float64Array.from({ length: size }, (_, s) => (start.values[s] ?? 0) / journeys),
     conversion: perVisit(converted),
     value: perVisit(earned),
     ...byTarget(size, edges.size, sources.values, targets.values, (edge, source) => weights.values[edge]! / out.values[source]!),
     group: Uint8Array.from({ length: size }, (_, s) => (code.values[s]! % base) % MOST_GROUPS),
     groups: Math.min(MOST_GROUPS, base),
+  };
+}
+
+/** The states of each path, as the chain was built from it; consecutive equal ones once. */
+export function gramWalk({ channels, offsets, steps }: PathTable, order: number, { states }: KGramChain): (p: number, into: Int32Array) => number {
+  const base = channels.length + 1;
+  const window = base ** (order - 1);
+  return (p, into) => {
+    const first = offsets[p]!;
+    const end = offsets[p + 1]!;
+    const firstWindow = Math.min(end, first + order);
+    let gram = 0;
+    for (let i = first; i < firstWindow; i++) gram = gram * base + steps[i]! + 1;
+    let count = 0;
+    into[count++] = states.numberOf(gram);
+    for (let i = firstWindow; i < end; i++) {
+      const next = (gram % window) * base + steps[i]! + 1;
+      if (next === gram) continue;
+      gram = next;
+      into[count++] = states.numberOf(gram);
+    }
+    return count;
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ChannelCredits, PathTotals } from '../../outcome.ts';
+import type { CreditIntervals } from '../credit-intervals.ts';
 
-export interface MarkovResult extends ChannelCredits {
+export interface MarkovResult extends ChannelCredits, CreditIntervals {
   readonly ok: true;
   readonly model: 'markov';
   readonly order: number;

@@ -2,8 +2,10 @@ import type { PathTable } from '../../journey-tables.ts';
 import { spectralFunction, symmetricEigen } from '../../numerics/symmetric-eigen.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
 import { associate } from '../association.ts';
-import type { Explanation } from '../association.ts';
+import type { Explained, Explanation } from '../association.ts';
 import type { AssociationResult } from '../association-result.ts';
+import type { PresenceCorrelations } from '../channel-presence.ts';
+import type { Replication } from '../credit-intervals.ts';
 
 /** Eigenvalues of the correlation matrix below this belong to redundant channels. */
 const LEAST_EIGENVALUE = 1e-10;
@@ -20,26 +22,37 @@ function product(matrix: Float64Array, vector: Float64Array): Float64Array {
  * Relative weights (Johnson 2000) of channel presence for conversion and for revenue. With R = VΔVᵀ and Λ = VΔ^½Vᵀ, the
  * outcome is regressed on the orthogonal counterparts of the channels (β = Λ⁺r) and handed back by Λ²: Σ_j Λ_ij²·β_j².
  */
-export function runRelativeWeights(table: PathTable, checkpoint: Checkpoint): AssociationResult<'rwa'> | Failure {
+export function runRelativeWeights(table: PathTable, replication: Replication, checkpoint: Checkpoint): AssociationResult<'rwa'> | Failure {
   return associate(
     'rwa',
     table,
-    ({ varying, between, withConversion, withValue }, checkpoint) => {
-      const eigen = symmetricEigen(between, varying.length, () => checkpoint(0.5));
-      const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)));
-      const root = used(Math.sqrt);
-      const inverseRoot = used((value) => 1 / Math.sqrt(value));
-      const explain = (correlations: Float64Array): Explanation => {
-        const beta = product(inverseRoot, correlations);
-        return {
-          weight: product(root.map((entry) => entry * entry), beta.map((entry) => entry * entry)),
-          standardError: new Float64Array(beta.length),
-          // OLS coefficients of the standardised channels: R⁺r = Λ⁺Λ⁺r.
-          direction: product(inverseRoot, beta),
-        };
-      };
-      return { conversion: explain(withConversion), value: explain(withValue), exact: true, evaluations: 0 };
-    },
+    (correlations, checkpoint) => ({
+      ...explain(correlations, checkpoint),
+      exact: true,
+      evaluations: 0,
+      weightsNear: (near) => {
+        const { conversion, value } = explain(near, () => undefined);
+        return { conversion: conversion.weight, value: value.weight };
+      },
+    }),
+    replication,
     checkpoint,
   );
+}
+
+function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, checkpoint: Checkpoint): Pick<Explained, 'conversion' | 'value'> {
+  const eigen = symmetricEigen(between, varying.length, () => checkpoint(0.5));
+  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)));
+  const root = used(Math.sqrt);
+  const inverseRoot = used((value) => 1 / Math.sqrt(value));
+  const byOutcome = (withOutcome: Float64Array): Explanation => {
+    const beta = product(inverseRoot, withOutcome);
+    return {
+      weight: product(root.map((entry) => entry * entry), beta.map((entry) => entry * entry)),
+      standardError: new Float64Array(beta.length),
+      // OLS coefficients of the standardised channels: R⁺r = Λ⁺Λ⁺r.
+      direction: product(inverseRoot, beta),
+    };
+  };
+  return { conversion: byOutcome(withConversion), value: byOutcome(withValue) };
 }

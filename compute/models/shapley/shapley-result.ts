@@ -1,6 +1,7 @@
 import type { ChannelCredits, PathTotals } from '../../outcome.ts';
+import type { CreditIntervals } from '../credit-intervals.ts';
 
-export interface ShapleyResult extends ChannelCredits {
+export interface ShapleyResult extends ChannelCredits, CreditIntervals {
   readonly ok: true;
   readonly model: 'shapley';
   readonly totals: PathTotals;

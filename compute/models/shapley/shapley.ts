@@ -1,7 +1,12 @@
 import type { PathTable } from '../../journey-tables.ts';
+import { RandomGroups } from '../../numerics/random-groups.ts';
 import { insufficientData } from '../../outcome.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
-import { PATHS_PER_CHECK, sharesOf, totalsOf } from '../credits.ts';
+import { channelSets, orderDeviation } from '../channel-sets.ts';
+import type { ChannelSets } from '../channel-sets.ts';
+import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS } from '../credit-intervals.ts';
+import type { Replication } from '../credit-intervals.ts';
+import { sharesOf, totalsOf } from '../credits.ts';
 import type { ShapleyResult } from './shapley-result.ts';
 
 /**
@@ -9,32 +14,51 @@ import type { ShapleyResult } from './shapley-result.ts';
  * The converting journeys are the game's Harsanyi dividends, so each is split equally among its distinct channels
  * (Harsanyi 1963): linear time for any number of channels.
  */
-export function runShapley(table: PathTable, checkpoint: Checkpoint): ShapleyResult | Failure {
-  const { channels, offsets, steps } = table;
+export function runShapley(table: PathTable, replication: Replication, checkpoint: Checkpoint): ShapleyResult | Failure {
+  const { channels } = table;
   const totals = totalsOf(table);
   if (totals.paths === 0) return insufficientData('There are no journeys with a touch in this range.');
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
+  const sets = channelSets(table, 'converting', checkpoint);
   const conversions = new Float64Array(channels.length);
   const value = new Float64Array(channels.length);
-  const lastPathWith = new Uint32Array(channels.length);
-  const distinct = new Uint16Array(channels.length);
-  const paths = table.conversions.length;
-  for (let p = 0; p < paths; p++) {
-    if (p % PATHS_PER_CHECK === 0) checkpoint(p / paths);
-    const converted = table.conversions[p]!;
-    const earned = table.value[p]!;
-    if (converted === 0 && earned === 0) continue;
-    let members = 0;
-    for (let i = offsets[p]!; i < offsets[p + 1]!; i++) {
-      const channel = steps[i]!;
-      if (lastPathWith[channel] === p + 1) continue;
-      lastPathWith[channel] = p + 1;
-      distinct[members++] = channel;
-    }
-    for (let m = 0; m < members; m++) {
-      conversions[distinct[m]!]! += converted / members;
-      value[distinct[m]!]! += earned / members;
+  for (let s = 0; s < sets.count; s++) {
+    const first = sets.offsets[s]!;
+    const end = sets.offsets[s + 1]!;
+    for (let m = first; m < end; m++) {
+      conversions[sets.members[m]!]! += sets.conversions[s]! / (end - first);
+      value[sets.members[m]!]! += sets.value[s]! / (end - first);
     }
   }
-  return { ok: true, model: 'shapley', channels, totals, conversions, value, share: sharesOf(value, conversions), warnings: [] };
+  const replicates = deleteEachGroup(dividendsByGroup(sets, channels.length, replication.seed), JOURNEY_GROUPS, value);
+  return {
+    ok: true,
+    model: 'shapley',
+    channels,
+    totals,
+    conversions,
+    value,
+    share: sharesOf(value, conversions),
+    ...creditIntervals(value, replicates, JOURNEY_GROUPS, replication),
+    warnings: [],
+  };
+}
+
+/** Revenue credited to each channel by the journeys of each random group, groups × K. */
+function dividendsByGroup(sets: ChannelSets, channels: number, seed: number): Float64Array {
+  const groups = new RandomGroups(JOURNEY_GROUPS, seed);
+  const sums = new Float64Array(JOURNEY_GROUPS * channels);
+  for (let s = 0; s < sets.count; s++) {
+    const first = sets.offsets[s]!;
+    const end = sets.offsets[s + 1]!;
+    const converted = sets.conversions[s]!;
+    const earned = sets.value[s]!;
+    // Revenue without a conversion stands for one observation.
+    const observations = converted === 0 ? 1 : converted;
+    groups.split(observations, earned / observations, orderDeviation(converted, earned, sets.squares[s]!), (group, _, amount) => {
+      const row = group * channels;
+      for (let m = first; m < end; m++) sums[row + sets.members[m]!]! += amount / (end - first);
+    });
+  }
+  return sums;
 }

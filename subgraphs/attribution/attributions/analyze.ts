@@ -101,11 +101,12 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
   const seed = createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
   const breakdownRuns = startBreakdown({ events: data.events, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
+  const onPaths = { paths: data.paths, confidenceLevel: parameters.confidenceLevel, seed };
   const memberRuns = {
-    markov: run('markov', { paths: data.paths, order: parameters.markovOrder }),
-    shapley: run('shapley', { paths: data.paths }),
-    dominance: run('dominance', { paths: data.paths, seed }),
-    rwa: run('rwa', { paths: data.paths }),
+    markov: run('markov', { ...onPaths, order: parameters.markovOrder }),
+    shapley: run('shapley', onPaths),
+    dominance: run('dominance', onPaths),
+    rwa: run('rwa', onPaths),
     prav: run('prav', { events: data.events, options, segments: breakdownRuns.segments }),
   };
   const totals: RunTotals = {

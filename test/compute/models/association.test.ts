@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import type { Association } from '../../../compute/models/association-result.ts';
 import type { PresenceCorrelations } from '../../../compute/models/channel-presence.ts';
-import { presenceCorrelations } from '../../../compute/models/channel-presence.ts';
+import { presenceCorrelations, valueDeviation, varyingChannels } from '../../../compute/models/channel-presence.ts';
+import { channelSets } from '../../../compute/models/channel-sets.ts';
 import { exactDominance } from '../../../compute/models/dominance/exact-dominance.ts';
 import { sampledDominance } from '../../../compute/models/dominance/sampled-dominance.ts';
 import { totalsOf } from '../../../compute/models/credits.ts';
+import { sumPresence } from '../../../compute/models/presence-sums.ts';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
 import { pathRows } from '../path-rows.ts';
 import { pathTable, rawPathTable, readPathRows, reference } from '../reference-data.ts';
@@ -163,7 +165,8 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
 
 const correlations = (): PresenceCorrelations => {
   const table = pathTable(readPathRows('events.journeys.csv'));
-  return presenceCorrelations(table, totalsOf(table), () => undefined);
+  const sums = sumPresence(channelSets(table, 'all', () => undefined), table.channels.length);
+  return presenceCorrelations(sums, table.channels.length, varyingChannels(sums, table.channels.length), valueDeviation(table, totalsOf(table)));
 };
 const sampled = (seed: number): number[] => [...sampledDominance(correlations(), seed, () => undefined).conversion];
 

@@ -8,6 +8,9 @@ function figuresOf(channel: string, attributedRevenueCents: number, lastclickRev
   return { channel, isBaseline, spend: 0, attributedRevenueCents, lastclickRevenueCents, conversions: 0, share: 0, confidence: null, confidenceInterval: null };
 }
 
+/** Credit that is known without error. */
+const exactly = (value: Float64Array) => ({ replicates: new Float64Array(2 * value.length), groups: 2, intervalLow: value, intervalHigh: value });
+
 const anyChannels = fc.array(fc.record({ attributed: fc.integer({ min: 0, max: 1e12 }), lastClick: fc.integer({ min: 0, max: 1e12 }), isBaseline: fc.boolean() }), { maxLength: 30 });
 
 describe('recovered revenue', () => {
@@ -57,7 +60,7 @@ describe('the credit of a model', () => {
             unattributed: { conversions: 0, value: unattributedRevenue },
           },
         };
-        const shapley = { ok: true as const, model: 'shapley' as const, ...columns, totals: { paths: 1, conversions: 1, value: revenue, nulls: 0 }, warnings: [] };
+        const shapley = { ok: true as const, model: 'shapley' as const, ...columns, totals: { paths: 1, conversions: 1, value: revenue, nulls: 0 }, ...exactly(value), warnings: [] };
         const credit = creditOf('shapley', shapley, totals);
         const published = credit.channels.reduce((total, channel) => total + channel.attributedRevenueCents, credit.baselineRevenueCents);
         expect(published).toBe(credit.revenueCents);
@@ -96,7 +99,7 @@ function totalsOf(value: readonly number[], unattributedRevenue: number, others:
 
 function shapleyOf(totals: RunTotals) {
   const { channels, rules } = totals.comparison;
-  return { ok: true as const, model: 'shapley' as const, channels, ...rules.linear, totals: { paths: 1, conversions: 1, value: totals.revenue, nulls: 0 }, warnings: [] };
+  return { ok: true as const, model: 'shapley' as const, channels, ...rules.linear, totals: { paths: 1, conversions: 1, value: totals.revenue, nulls: 0 }, ...exactly(rules.linear.value), warnings: [] };
 }
 
 describe('the comparison', () => {
