@@ -3,6 +3,7 @@ import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import { failure, insufficientData } from '../../outcome.ts';
 import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
+import { creditConfidence } from '../credit-confidence.ts';
 import { divide, sharesOf, sumOf } from '../credits.ts';
 import { calibrate } from './calibration.ts';
 import type { Experiment } from './calibration.ts';
@@ -46,14 +47,6 @@ function sharesByMember({ channels, isBaseline, members }: CausalInput): { full:
     if (sumOf(ofPaid) > 0) paid[member] = ofPaid;
   }
   return { full, paid };
-}
-
-/** 1 / (1 + width/T + 2·population sd of the share over the witnesses), 0 where T is 0. */
-function confidenceOf(width: number, total: number, shares: readonly number[]): number {
-  if (!(total > 0)) return 0;
-  const mean = shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
-  const variance = shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / Math.max(1, shares.length);
-  return 1 / (1 + width / total + 2 * Math.sqrt(variance));
 }
 
 /** Rounds a division of `revenueCents` to cents: the last entry is the remainder that no channel gets. */
@@ -152,7 +145,7 @@ export function runCausal(input: CausalInput): CausalResult | Failure {
   const widthBasis = credit.basis === 'prior' ? total / 2 : total;
   const confidence = value.map((_, c) => {
     const shares = WITNESSES.flatMap((member) => (paid[member] === undefined ? [] : [paid[member][c]!]));
-    return isBaseline[c] === 1 ? 1 : confidenceOf(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
+    return isBaseline[c] === 1 ? 1 : creditConfidence(intervalHigh[c]! - intervalLow[c]!, widthBasis, shares);
   });
   const lastClick = aligner(channels, input.comparison.channels)(input.comparison.rules.last.value);
   const revenueCents = toCents(totals.revenue);

@@ -135,7 +135,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
   const outcomes: ModelOutcomes = { ...members, causal };
   const outcome = required(parameters.model, outcomes[parameters.model]);
-  const credit = creditOf(parameters.model, outcome, totals);
+  const credit = creditOf(parameters.model, outcome, totals, outcomes);
   const breakdown = await breakdownRuns.finish(credit, outcomes);
   return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
 }
@@ -198,7 +198,7 @@ function reportMember(model: (typeof PATH_MODELS)[number], outcome: TaskOutcome<
   finished.count += 1;
   const progress = 0.35 + (0.5 * finished.count) / PATH_MODELS.length;
   if (outcome.ok) {
-    const { channels, revenueCents } = creditOf(model, outcome, totals);
+    const { channels, revenueCents } = creditOf(model, outcome, totals, null);
     services.onProgress({ kind: 'CHANNEL_RESULT', model, progress, revenueCents, channels });
   }
   services.onProgress(stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`));

@@ -44,9 +44,9 @@ export class ChannelImpactType {
   attributedRevenue!: number;
   @Field(() => Float, { description: 'Attributed revenue of a paid channel; 0 for a baseline channel, which adds nothing by definition.' })
   incrementalRevenue!: number;
-  @Field(() => Float, { nullable: true, description: 'In [0, 1]; null for models without an interval.' })
+  @Field(() => Float, { nullable: true, description: '1 / (1 + width of the interval / credited total + 2 · standard deviation of the share over Markov, Shapley and PRAV), in [0, 1]. A baseline channel under causal and prav: 1. Null while the analysis runs.' })
   confidence!: number | null;
-  @Field(() => ConfidenceIntervalType, { nullable: true, description: 'Of the attributed revenue; null for models without one.' })
+  @Field(() => ConfidenceIntervalType, { nullable: true, description: 'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A baseline channel under causal and prav: [0, 0].' })
   confidenceInterval!: ConfidenceIntervalType | null;
   @Field(() => Float, { description: 'Revenue that plain last click gives the channel.' })
   lastclickRevenue!: number;

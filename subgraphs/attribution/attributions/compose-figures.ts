@@ -1,3 +1,4 @@
+import { creditConfidence } from '../../../compute/models/credit-confidence.ts';
 import { largestRemainder, toCents } from '../../../compute/numerics/largest-remainder.ts';
 import type { TaskOutcome } from '../../../compute/tasks.ts';
 import type { AttributionModel } from './attribution.ts';
@@ -29,27 +30,19 @@ export interface RunTotals {
 
 export type Credit = Pick<AnalysisFigures, 'channels' | 'baselineRevenueCents' | 'revenueCents' | 'confidence'>;
 
-interface RawCredit {
-  readonly conversions: Float64Array;
-  readonly value: Float64Array;
-  readonly share: Float64Array;
-  readonly baselineRevenue: number;
-  readonly confidence: Float64Array | null;
-  readonly overallConfidence: number | null;
-  readonly intervalLow: Float64Array | null;
-  readonly intervalHigh: Float64Array | null;
-}
-
 /**
  * Turns one model's outcome into the channel figures that are published: cents by largest remainder, so that the
- * channels and the baseline sum to the revenue of the run exactly.
+ * channels and the baseline sum to the revenue of the run exactly. `confidence` needs the outcomes of all models: without them
+ * it is null. A baseline channel is credited nothing by PRAV and the causal model, by definition and so without doubt.
  */
-export function creditOf(model: AttributionModel, outcome: Successful<AttributionModel>, totals: RunTotals): Credit {
-  const raw = rawCredit(model, outcome, totals);
+export function creditOf(model: AttributionModel, outcome: Successful<AttributionModel>, totals: RunTotals, outcomes: ModelOutcomes | null): Credit {
+  if (outcome.model !== model) throw new Error(`asked for ${model}, was given the outcome of ${outcome.model}`);
+  const adjusted = outcome.model === 'causal' || outcome.model === 'prav';
+  const confidence = outcomes === null ? null : confidenceOf(outcome, totals, outcomes);
   const revenueCents = toCents(totals.revenue);
   const place = placesOf(outcome.channels);
   const of = (column: Float64Array, channel: string): number => valueAt(column, place.get(channel));
-  const amounts = Float64Array.from([...totals.channels.map((channel) => 100 * of(raw.value, channel)), 100 * raw.baselineRevenue]);
+  const amounts = Float64Array.from([...totals.channels.map((channel) => 100 * of(outcome.value, channel)), 100 * baselineRevenueOf(outcome, totals)]);
   const cents = largestRemainder(amounts, revenueCents);
   const lastClickCents = ruleCents(totals, 'last', totals.channels);
   const channels = totals.channels.map((channel, index): ChannelFigures => ({
@@ -58,31 +51,56 @@ export function creditOf(model: AttributionModel, outcome: Successful<Attributio
     spend: totals.spend.get(channel) ?? 0,
     attributedRevenueCents: cents[index]!,
     lastclickRevenueCents: lastClickCents[index]!,
-    conversions: of(raw.conversions, channel),
-    share: of(raw.share, channel),
-    confidence: raw.confidence === null || totals.isBaseline[index] === 1 ? null : of(raw.confidence, channel),
+    conversions: of(outcome.conversions, channel),
+    share: of(outcome.share, channel),
+    confidence: confidence?.[index] ?? null,
     confidenceInterval:
-      raw.intervalLow === null || raw.intervalHigh === null || totals.isBaseline[index] === 1
-        ? null
+      adjusted && totals.isBaseline[index] === 1
+        ? { lower: 0, upper: 0, level: totals.confidenceLevel }
         : // The cent that rounding moved to the channel stays inside.
-          { lower: Math.min(of(raw.intervalLow, channel), cents[index]! / 100), upper: Math.max(of(raw.intervalHigh, channel), cents[index]! / 100), level: totals.confidenceLevel },
+          { lower: Math.min(of(outcome.intervalLow, channel), cents[index]! / 100), upper: Math.max(of(outcome.intervalHigh, channel), cents[index]! / 100), level: totals.confidenceLevel },
   }));
-  return { channels, revenueCents, baselineRevenueCents: cents[totals.channels.length]!, confidence: raw.overallConfidence };
+  return { channels, revenueCents, baselineRevenueCents: cents[totals.channels.length]!, confidence: confidence === null ? null : outcome.model === 'causal' ? outcome.overallConfidence : weightedMean(confidence, channels) };
 }
 
-function rawCredit(model: AttributionModel, outcome: Successful<AttributionModel>, totals: RunTotals): RawCredit {
-  const { conversions, value, share } = outcome;
-  const plain = { conversions, value, share, confidence: null, overallConfidence: null, intervalLow: null, intervalHigh: null };
-  if (outcome.model === 'causal') {
-    const { confidence, overallConfidence, intervalLow, intervalHigh, baselineRevenue } = outcome;
-    return { ...plain, confidence, overallConfidence, intervalLow, intervalHigh, baselineRevenue };
-  }
-  if (outcome.model === 'prav') {
-    return { ...plain, intervalLow: outcome.intervalLow, intervalHigh: outcome.intervalHigh, baselineRevenue: totals.revenue - outcome.total };
-  }
-  if (outcome.model !== model) throw new Error(`asked for ${model}, was given the outcome of ${outcome.model}`);
+function baselineRevenueOf(outcome: Successful<AttributionModel>, totals: RunTotals): number {
+  if (outcome.model === 'causal') return outcome.baselineRevenue;
+  if (outcome.model === 'prav') return totals.revenue - outcome.total;
   // A path model divides everything that has a path among all channels; only what has none is left to the baseline.
-  return { ...plain, baselineRevenue: totals.unattributedRevenue };
+  return totals.unattributedRevenue;
+}
+
+/** Confidence per channel of the run: the causal model brings its own, the others by the same formula. */
+function confidenceOf(outcome: Successful<AttributionModel>, totals: RunTotals, outcomes: ModelOutcomes): Float64Array {
+  const { channels, isBaseline } = totals;
+  const place = placesOf(outcome.channels);
+  const of = (column: Float64Array, channel: string): number => valueAt(column, place.get(channel));
+  const credited = outcome.value.reduce((sum, amount) => sum + amount, 0);
+  const witnesses = [outcomes.markov, outcomes.shapley, outcomes.prav].flatMap((witness) => (witness.ok ? [witnessOf(witness, totals)] : []));
+  return Float64Array.from(channels, (channel, index) => {
+    if (isBaseline[index] === 1 && (outcome.model === 'causal' || outcome.model === 'prav')) return 1;
+    if (outcome.model === 'causal') return of(outcome.confidence, channel);
+    const shares = witnesses.flatMap((witness) => witness(index) ?? []);
+    return creditConfidence(of(outcome.intervalHigh, channel) - of(outcome.intervalLow, channel), credited, shares);
+  });
+}
+
+/**
+ * What a model says of a channel's share: among the paid channels for a paid one, so that all three can be compared; among all
+ * for a baseline channel, of which PRAV says nothing.
+ */
+function witnessOf(outcome: Successful<'markov' | 'shapley' | 'prav'>, { channels, isBaseline }: RunTotals): (index: number) => number | undefined {
+  const place = placesOf(outcome.channels);
+  const share = channels.map((channel) => valueAt(outcome.share, place.get(channel)));
+  const paid = share.reduce((sum, part, index) => (isBaseline[index] === 1 ? sum : sum + part), 0);
+  return (index) => (isBaseline[index] === 1 ? (outcome.model === 'prav' ? undefined : share[index]) : paid > 0 ? share[index]! / paid : undefined);
+}
+
+/** Mean of the channels' confidence, weighted by what they are credited with; of all alike where nothing is. */
+function weightedMean(confidence: Float64Array, channels: readonly ChannelFigures[]): number {
+  const weights = channels.map(({ attributedRevenueCents }) => Math.max(0, attributedRevenueCents));
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  return all === 0 ? 0 : weights.reduce((sum, weight, index) => sum + weight * confidence[index]!, 0) / all;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface ChannelFigures {
   readonly conversions: number;
   /** Share of the credited total, in [0, 1]. */
   readonly share: number;
-  /** In [0, 1]; null for a model that has no interval. */
+  /** In [0, 1]; null until all models have run. */
   readonly confidence: number | null;
   readonly confidenceInterval: ConfidenceInterval | null;
 }

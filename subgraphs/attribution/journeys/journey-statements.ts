@@ -66,7 +66,7 @@ function users({ withEventIds, withCampaigns }: EventShape): string {
  */
 export function pathStatement({ withEventIds }: Pick<EventShape, 'withEventIds'>): string {
   const start = '({start:Int64} - {from:Int64})';
-  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(countIf(NOT converts)) AS nulls,
+  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(sum(toInt256(amount) * toInt256(amount))) AS squares, toFloat64(countIf(NOT converts)) AS nulls,
     toFloat64(sum(touched)) AS touches FROM (
     SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= ${start}, part) AS touched, if(converts, part_amount, 0) AS amount,
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${2 ** CODE_BITS - 1})),

@@ -69,7 +69,7 @@ export class JourneyStore {
   async loadPaths(): Promise<JourneyPaths> {
     const facts = await this.facts();
     const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
-    return readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts.channels);
+    return readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts);
   }
 
   /** Every event of the window that PRAV needs around the range; null for a source of aggregated paths. */
@@ -148,18 +148,20 @@ export class JourneyStore {
   }
 }
 
-/** Columns: path (channel indices), conversions, amounts (in 1/10000), nulls, touches. The empty path goes into the totals only. */
-async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: readonly string[]): Promise<JourneyPaths> {
+/** Columns: path (channel indices), conversions, amounts (in 1/10000), their squares where single orders are known, nulls, touches. The empty path goes into the totals only. */
+async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels, holdsPaths }: JourneyFacts): Promise<JourneyPaths> {
   const offsets = new GrowingArray(Uint32Array);
   const steps = new GrowingArray(Uint16Array);
   const conversions = new GrowingArray(Float64Array);
   const value = new GrowingArray(Float64Array);
   const nulls = new GrowingArray(Float64Array);
+  const squares = new GrowingArray(Float64Array);
   const sums = { converting: 0, nulls: 0, amount: 0, unattributed: 0, unattributedAmount: 0, touches: 0 };
   offsets.append([0]);
   for await (const batch of batches) {
     const path = uint16Lists(batch, 'path');
     const [c, v, n, touches] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls'), float64Column(batch, 'touches')];
+    const q = holdsPaths ? null : float64Column(batch, 'squares');
     for (let row = 0; row < batch.numRows; row += 1) {
       const length = path.offsets[row + 1]! - path.offsets[row]!;
       sums.amount += v[row]!;
@@ -176,10 +178,11 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, channels: r
       conversions.append([c[row]!]);
       value.append([v[row]! / REVENUE_SCALE]);
       nulls.append([n[row]!]);
+      if (q !== null) squares.append([q[row]! / REVENUE_SCALE ** 2]);
     }
   }
   return {
-    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done() },
+    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done(), ...(holdsPaths ? {} : { valueSquares: squares.done() }) },
     totals: {
       journeys: sums.converting + sums.nulls,
       convertingJourneys: sums.converting,

@@ -3,6 +3,7 @@ import { jackknifeError } from '../../../compute/numerics/jackknife.ts';
 import { normalQuantile, twoSidedZ } from '../../../compute/numerics/normal-quantile.ts';
 import { seededRandom, shuffle } from '../../../compute/numerics/random.ts';
 import { simplexLeastSquares } from '../../../compute/numerics/simplex-least-squares.ts';
+import { twoSidedT } from '../../../compute/numerics/student-quantile.ts';
 import { relativeDifference, total } from '../closeness.ts';
 
 describe('normal quantile', () => {
@@ -15,6 +16,14 @@ describe('normal quantile', () => {
     expect(normalQuantile(0.5)).toBe(0);
     for (const wrong of [0, 1, Number.NaN]) expect(() => normalQuantile(wrong)).toThrow(RangeError);
   });
+});
+
+describe("Student's quantile", () => {
+  // Published tables: t for 9, 24 and 49 degrees of freedom, both tails together.
+  test.each([[0.95, 9, 2.2622], [0.99, 9, 3.2498], [0.9, 24, 1.7109], [0.95, 49, 2.0096], [0.99, 49, 2.68]])('%d within ± of %d degrees of freedom', (level, degrees, t) => {
+    expect(twoSidedT(level, degrees)).toBeCloseTo(t, 3);
+  });
+  test('becomes the normal one', () => expect(twoSidedT(0.95, 1e9)).toBeCloseTo(twoSidedZ(0.95), 8));
 });
 
 describe('delete-a-group jackknife', () => {

@@ -61,7 +61,7 @@ describe('the credit of a model', () => {
           },
         };
         const shapley = { ok: true as const, model: 'shapley' as const, ...columns, totals: { paths: 1, conversions: 1, value: revenue, nulls: 0 }, ...exactly(value), warnings: [] };
-        const credit = creditOf('shapley', shapley, totals);
+        const credit = creditOf('shapley', shapley, totals, null);
         const published = credit.channels.reduce((total, channel) => total + channel.attributedRevenueCents, credit.baselineRevenueCents);
         expect(published).toBe(credit.revenueCents);
         expect(credit.channels.every((channel) => Number.isSafeInteger(channel.attributedRevenueCents))).toBe(true);
@@ -108,7 +108,7 @@ describe('the comparison', () => {
       fc.property(anyAmounts, fc.double({ min: 0, max: 1e6, noNaN: true }), (value, unattributedRevenue) => {
         const totals = totalsOf(value, unattributedRevenue);
         const comparison = comparisonOf(totals);
-        const { channels, revenueCents } = creditOf('shapley', shapleyOf(totals), totals);
+        const { channels, revenueCents } = creditOf('shapley', shapleyOf(totals), totals, null);
         for (const credits of Object.values(comparison)) {
           const cents = Object.values(credits).map((amount) => Math.round(amount * 100));
           expect(cents.reduce((sum, amount) => sum + amount, toCents(unattributedRevenue))).toBe(revenueCents);
@@ -121,7 +121,7 @@ describe('the comparison', () => {
 
   test('gives nothing to a channel with spend alone, whatever its name', () => {
     const totals = totalsOf([3], 0, { channels: ['__proto__', 'c0', 'constructor'], isBaseline: new Uint8Array(3), spend: new Map([['constructor', 5], ['__proto__', 5]]) });
-    expect(creditOf('shapley', shapleyOf(totals), totals).channels.map((figures) => figures.lastclickRevenueCents)).toEqual([0, 300, 0]);
+    expect(creditOf('shapley', shapleyOf(totals), totals, null).channels.map((figures) => figures.lastclickRevenueCents)).toEqual([0, 300, 0]);
   });
 });
 
@@ -130,10 +130,42 @@ describe('an interval', () => {
     const totals = totalsOf([10 / 3, 10 / 3, 10 / 3], 0);
     const third = new Float64Array(3).fill(10 / 3);
     const outcome = { ...shapleyOf(totals), model: 'causal' as const, intervalLow: third, intervalHigh: third, baselineRevenue: 0, confidence: third, overallConfidence: 1 };
-    for (const { attributedRevenueCents, confidenceInterval } of creditOf('causal', outcome as unknown as Parameters<typeof creditOf>[1], totals).channels) {
+    for (const { attributedRevenueCents, confidenceInterval } of creditOf('causal', outcome as unknown as Parameters<typeof creditOf>[1], totals, null).channels) {
       expect(confidenceInterval!.lower).toBeLessThanOrEqual(attributedRevenueCents / 100);
       expect(confidenceInterval!.upper).toBeGreaterThanOrEqual(attributedRevenueCents / 100);
     }
+  });
+});
+
+describe('confidence', () => {
+  const totals = totalsOf([600, 300, 100], 0, { isBaseline: Uint8Array.of(0, 0, 1) });
+  const failed = { ok: false as const, code: 'insufficient_data' as const, message: 'No users.' };
+  const shapley = { ...shapleyOf(totals), share: Float64Array.of(0.6, 0.3, 0.1), intervalLow: Float64Array.of(500, 250, 80), intervalHigh: Float64Array.of(700, 350, 120) };
+  const markov = { ...shapley, model: 'markov', share: Float64Array.of(0.5, 0.4, 0.1) };
+  const prav = { ...shapley, model: 'prav', share: Float64Array.of(0.75, 0.25, 0), value: Float64Array.of(300, 100, 0), total: 400, intervalLow: Float64Array.of(200, 0, 0), intervalHigh: Float64Array.of(400, 200, 0) };
+  const outcomes = { markov, shapley, dominance: failed, rwa: failed, prav, causal: failed } as unknown as NonNullable<Parameters<typeof creditOf>[3]>;
+  const spread = (...shares: number[]): number => {
+    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+    return Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / shares.length);
+  };
+
+  test('falls with the width of the interval and with what Markov, Shapley and PRAV disagree on', () => {
+    const { channels, confidence } = creditOf('shapley', shapley, totals, outcomes);
+    const expected = [1 / (1 + 200 / 1000 + 2 * spread(5 / 9, 6 / 9, 0.75)), 1 / (1 + 100 / 1000 + 2 * spread(4 / 9, 3 / 9, 0.25)), 1 / (1 + 40 / 1000 + 2 * spread(0.1, 0.1))];
+    channels.forEach((figures, index) => expect(figures.confidence).toBeCloseTo(expected[index]!, 12));
+    expect(confidence).toBeCloseTo(0.6 * expected[0]! + 0.3 * expected[1]! + 0.1 * expected[2]!, 12);
+  });
+
+  test('is complete and certain of nothing for a baseline channel under PRAV, which credits it with nothing by definition', () => {
+    const { channels } = creditOf('prav', outcomes.prav as Parameters<typeof creditOf>[1], totals, outcomes);
+    expect(channels[2]).toMatchObject({ confidence: 1, confidenceInterval: { lower: 0, upper: 0, level: 0.95 } });
+    expect(channels[0]!.confidence).toBeCloseTo(1 / (1 + 200 / 400 + 2 * spread(5 / 9, 6 / 9, 0.75)), 12);
+  });
+
+  test('is 0 where nothing was credited, and unknown until all models have run', () => {
+    const nothing = { ...shapley, value: new Float64Array(3) };
+    expect(creditOf('shapley', nothing, totals, outcomes).channels.map((figures) => figures.confidence)).toEqual([0, 0, 0]);
+    expect(creditOf('shapley', shapley, totals, null)).toMatchObject({ confidence: null, channels: [{ confidence: null }, { confidence: null }, { confidence: null }] });
   });
 });
 
