@@ -1,5 +1,6 @@
 import type { EventTable, PathTable } from '../../compute/journey-tables.ts';
 import { solveDense } from '../../compute/numerics/linear-solve.ts';
+import { spectralFunction, symmetricEigen } from '../../compute/numerics/symmetric-eigen.ts';
 import type { RunOptions } from '../../compute/run-options.ts';
 
 /** What one would write first: objects, string keys, one solve or regression per question. The yardstick of the benches. */
@@ -17,30 +18,96 @@ export const journeysOf = ({ channels, offsets, steps, conversions, nulls }: Pat
     nulls: nulls[p]!,
   }));
 
-/** Transition counts under string keys, a dense solve for each removed channel. */
-export function obviousMarkov(journeys: readonly Journey[], channels: readonly string[]): number[] {
-  const counts = new Map<string, number>();
+/** Transition counts between k-grams under string keys, a dense solve for each removed channel. */
+export function obviousMarkov(journeys: readonly Journey[], channels: readonly string[], order = 1): number[] {
+  const counts = new Map<string, Map<string, number>>();
+  const members = new Map<string, readonly string[]>([['(start)', []]]);
   for (const { path, conversions, nulls } of journeys) {
-    const states = ['(start)', ...path.filter((step, i) => step !== path[i - 1])];
-    const add = (from: string, to: string, weight: number): void => void counts.set(`${from}>${to}`, (counts.get(`${from}>${to}`) ?? 0) + weight);
+    const grams = path.length < order ? [path] : path.slice(order - 1).map((_, i) => path.slice(i, i + order));
+    grams.forEach((gram) => members.set(gram.join(), gram));
+    const names = grams.map((gram) => gram.join());
+    const states = ['(start)', ...names.filter((state, i) => state !== names[i - 1])];
+    const add = (from: string, to: string, weight: number): void => {
+      const row = counts.get(from) ?? counts.set(from, new Map()).get(from)!;
+      row.set(to, (row.get(to) ?? 0) + weight);
+    };
     for (let i = 1; i < states.length; i++) add(states[i - 1]!, states[i]!, conversions + nulls);
     add(states.at(-1)!, '(conversion)', conversions);
     add(states.at(-1)!, '(null)', nulls);
   }
-  const states = ['(start)', ...channels];
-  const ends = [...states, '(conversion)', '(null)'];
+  const states = [...members.keys()];
+  const number = new Map(states.map((state, i) => [state, i]));
   const probabilityWithout = (removed: string | null): number => {
     const matrix = new Float64Array(states.length ** 2);
     const right = new Float64Array(states.length);
     states.forEach((from, i) => {
-      const out = ends.reduce((sum, to) => sum + (counts.get(`${from}>${to}`) ?? 0), 0) || 1;
-      states.forEach((to, j) => (matrix[i * states.length + j] = Number(i === j) - (to === removed ? 0 : (counts.get(`${from}>${to}`) ?? 0) / out)));
-      right[i] = from === removed ? 0 : (counts.get(`${from}>(conversion)`) ?? 0) / out;
+      matrix[i * states.length + i] = 1;
+      const row = counts.get(from);
+      if (row === undefined || (removed !== null && members.get(from)!.includes(removed))) return;
+      const out = [...row.values()].reduce((sum, weight) => sum + weight, 0) || 1;
+      for (const [to, weight] of row) {
+        const j = number.get(to);
+        if (j !== undefined && !(removed !== null && members.get(to)!.includes(removed))) matrix[i * states.length + j]! -= weight / out;
+      }
+      right[i] = (row.get('(conversion)') ?? 0) / out;
     });
     return solveDense(matrix, right)![0]!;
   };
   const all = probabilityWithout(null);
   return channels.map((channel) => 1 - probabilityWithout(channel) / all);
+}
+
+/** Standard errors: the journeys dealt to 50 groups one by one, the model again without each. */
+export function obviousErrors(journeys: readonly Journey[], creditOf: (rest: readonly Journey[]) => readonly number[]): number[] {
+  const GROUPS = 50;
+  const single = journeys.flatMap(({ path, conversions, nulls }) => [...Array.from({ length: conversions }, () => ({ path, conversions: 1, nulls: 0 })), ...Array.from({ length: nulls }, () => ({ path, conversions: 0, nulls: 1 }))]);
+  const dealt = single.map((journey) => ({ journey, group: Math.floor(Math.random() * GROUPS) }));
+  const replicates = Array.from({ length: GROUPS }, (_, group) => creditOf(dealt.filter((each) => each.group !== group).map((each) => each.journey)));
+  return replicates[0]!.map((_, c) => {
+    const mean = replicates.reduce((sum, replicate) => sum + replicate[c]!, 0) / GROUPS;
+    return Math.sqrt(((GROUPS - 1) / GROUPS) * replicates.reduce((sum, replicate) => sum + (replicate[c]! - mean) ** 2, 0));
+  });
+}
+
+/** Credit by the five rules, one journey after the other, a map per rule. */
+export function obviousRules(journeys: readonly Journey[]): readonly Map<string, number>[] {
+  const rules: ((i: number, length: number) => number)[] = [
+    (i, length) => Number(i === length - 1),
+    (i) => Number(i === 0),
+    (_, length) => 1 / length,
+    (i, length) => (length <= 2 ? 1 / length : i === 0 || i === length - 1 ? 0.4 : 0.2 / (length - 2)),
+    (i, length) => 2 ** ((i - length + 1) / 7),
+  ];
+  return rules.map((weight) => {
+    const credit = new Map<string, number>();
+    for (const { path, conversions } of journeys) {
+      if (conversions === 0) continue;
+      const weights = path.map((_, i) => weight(i, path.length));
+      const all = weights.reduce((sum, each) => sum + each, 0);
+      path.forEach((channel, i) => credit.set(channel, (credit.get(channel) ?? 0) + (conversions * weights[i]!) / all));
+    }
+    return credit;
+  });
+}
+
+/** A row of zeros and ones per path, correlations column by column, then Johnson's steps. */
+export function obviousRelativeWeights(journeys: readonly Journey[], channels: readonly string[]): number[] {
+  const rows = journeys.map(({ path, conversions, nulls }) => ({ x: channels.map((channel) => Number(path.includes(channel))), y: conversions, n: conversions + nulls }));
+  const journeysInAll = rows.reduce((sum, { n }) => sum + n, 0);
+  const columns = [...channels.map((_, c) => rows.map(({ x, n }) => [x[c]!, n] as const)), null];
+  const mean = columns.map((column) => (column === null ? rows.reduce((sum, { y }) => sum + y, 0) : column.reduce((sum, [x, n]) => sum + x * n, 0)) / journeysInAll);
+  const covariance = (a: number, b: number): number => {
+    const [left, right] = [columns[a]!, columns[b]];
+    return left.reduce((sum, [x, n], i) => sum + (right == null ? x * rows[i]!.y : x * right[i]![0] * n), 0) / journeysInAll - mean[a]! * mean[b]!;
+  };
+  const size = channels.length;
+  const deviation = channels.map((_, c) => Math.sqrt(covariance(c, c)));
+  const ofY = Math.sqrt(mean[size]! * (1 - mean[size]!));
+  const eigen = symmetricEigen(Float64Array.from({ length: size * size }, (_, e) => covariance(Math.floor(e / size), e % size) / deviation[Math.floor(e / size)]! / deviation[e % size]!), size);
+  const [root, inverse] = [spectralFunction(eigen, Math.sqrt), spectralFunction(eigen, (value) => 1 / Math.sqrt(value))];
+  const r = channels.map((_, c) => covariance(c, size) / deviation[c]! / ofY);
+  const beta = channels.map((_, a) => channels.reduce((sum, __, b) => sum + inverse[a * size + b]! * r[b]!, 0));
+  return channels.map((_, a) => channels.reduce((sum, __, b) => sum + (root[a * size + b]! * beta[b]!) ** 2, 0));
 }
 
 export function obviousShapley(journeys: readonly Journey[]): Map<string, number> {

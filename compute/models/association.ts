@@ -72,7 +72,7 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const sums = sumPresence(sets, channels);
   const varying = varyingChannels(sums, channels);
   if (varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
-  const deviationOfValue = valueDeviation(table, totals);
+  const deviationOfValue = valueDeviation(table, sums);
   const explained = explain(presenceCorrelations(sums, channels, varying, deviationOfValue), (fraction) => checkpoint(0.4 + fraction * 0.3));
   const conversionOutcome = spread(explained.conversion, varying, channels);
   const valueOutcome = spread(explained.value, varying, channels);
@@ -88,6 +88,10 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   if (valueOutcome.r2 === 0 && totals.value !== 0) warnings.push('Revenue is not associated with any channel here: it is divided like conversions.');
   if (conversionOutcome.r2 > 0 && conversionOutcome.r2 < 0.01) {
     warnings.push(`Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: these shares say little.`);
+  }
+  if (!explained.exact) {
+    const worst = Math.max(...[conversionOutcome, valueOutcome].flatMap(({ standardError, r2 }) => (r2 > 0 ? [Math.max(...standardError) / r2] : [])));
+    warnings.push(`With ${varying.length} channels the weights are means over ${explained.evaluations} random orderings, not over all: they carry a standard error of up to ${(100 * worst).toPrecision(1)} percentage points of share.`);
   }
   const share = conversionOutcome.r2 > 0 ? conversionOutcome.share : valueOutcome.share;
   const outcome = valueOutcome.r2 > 0 ? 'value' : 'conversion';

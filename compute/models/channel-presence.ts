@@ -1,5 +1,4 @@
 import type { PathTable } from '../journey-tables.ts';
-import type { PathTotals } from '../outcome.ts';
 import { PresenceTotal } from './presence-sums.ts';
 import type { PresenceSums } from './presence-sums.ts';
 
@@ -18,15 +17,13 @@ export interface PresenceCorrelations {
 }
 
 /**
- * √Σ (y − mean)² of the revenue per conversion, 0 where it does not vary; in two passes: one pass would cancel where all
- * orders cost the same.
+ * √Σ (y − mean)² of the revenue per conversion, 0 where it does not vary. Around the known mean, not from sums of squares, which
+ * would cancel where all orders cost the same.
  */
-export function valueDeviation({ offsets, conversions, value }: PathTable, { conversions: converting, nulls }: Pick<PathTotals, 'conversions' | 'nulls'>): number {
-  let total = 0;
-  for (let p = 0; p < conversions.length; p++) if (conversions[p]! > 0 && offsets[p]! < offsets[p + 1]!) total += value[p]!;
-  const mean = total / (converting + nulls);
+export function valueDeviation({ offsets, conversions, value }: PathTable, { totals }: PresenceSums): number {
+  const mean = totals[PresenceTotal.value]! / totals[PresenceTotal.journeys]!;
   let squares = 0;
-  let spread = nulls * mean * mean;
+  let spread = totals[PresenceTotal.nulls]! * mean * mean;
   for (let p = 0; p < conversions.length; p++) {
     if (conversions[p] === 0 || offsets[p] === offsets[p + 1]) continue;
     const perConversion = value[p]! / conversions[p]!;

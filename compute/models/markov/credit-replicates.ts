@@ -8,8 +8,8 @@ import { deleteEachGroup, JOURNEY_GROUPS } from '../credit-intervals.ts';
 import { PATHS_PER_CHECK, sumOf } from '../credits.ts';
 import type { ChainsWithout, Outcome, RemovalEffects } from './removal-effects.ts';
 
-/** Touches × channels looked at for the errors: some 10 ms. */
-const BUDGET = 8e6;
+/** Touches × channels looked at for the errors: some milliseconds. */
+const BUDGET = 4e6;
 const FEWEST_SAMPLED = 2_000;
 
 /** The credit whose error is asked for. */

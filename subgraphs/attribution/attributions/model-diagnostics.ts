@@ -15,13 +15,13 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           weight: byChannel(outcome.channels, outcome.conversionOutcome.weight),
           sign: byChannel(outcome.channels, outcome.conversionOutcome.sign),
           exact: outcome.exact,
-          ...(outcome.exact ? {} : { standard_error: byChannel(outcome.channels, outcome.conversionOutcome.standardError) }),
+          ...(outcome.exact ? {} : { orderings: outcome.evaluations, standard_error: byChannel(outcome.channels, outcome.conversionOutcome.standardError) }),
         }
       : refusal(outcome);
 
   const models: Report = {
     markov: markov.ok
-      ? { order: markov.order, states: markov.states, conversion_probability: markov.probability, expected_value: markov.expectedValue, removal_effect: byChannel(markov.channels, markov.removalEffect) }
+      ? { order: markov.order, states: markov.states, exact: markov.converged, conversion_probability: markov.probability, expected_value: markov.expectedValue, removal_effect: byChannel(markov.channels, markov.removalEffect) }
       : refusal(markov),
     shapley: shapley.ok ? { exact: true } : refusal(shapley),
     dominance: association(dominance),

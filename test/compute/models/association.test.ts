@@ -5,7 +5,6 @@ import { presenceCorrelations, valueDeviation, varyingChannels } from '../../../
 import { channelSets } from '../../../compute/models/channel-sets.ts';
 import { exactDominance } from '../../../compute/models/dominance/exact-dominance.ts';
 import { sampledDominance } from '../../../compute/models/dominance/sampled-dominance.ts';
-import { totalsOf } from '../../../compute/models/credits.ts';
 import { sumPresence } from '../../../compute/models/presence-sums.ts';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
 import { pathRows } from '../path-rows.ts';
@@ -166,7 +165,7 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
 const correlations = (): PresenceCorrelations => {
   const table = pathTable(readPathRows('events.journeys.csv'));
   const sums = sumPresence(channelSets(table, 'all', () => undefined), table.channels.length);
-  return presenceCorrelations(sums, table.channels.length, varyingChannels(sums, table.channels.length), valueDeviation(table, totalsOf(table)));
+  return presenceCorrelations(sums, table.channels.length, varyingChannels(sums, table.channels.length), valueDeviation(table, sums));
 };
 const sampled = (seed: number): number[] => [...sampledDominance(correlations(), seed, () => undefined).conversion];
 
