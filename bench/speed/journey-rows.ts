@@ -88,10 +88,11 @@ export function readRows(file: string, from: number, to: number, onRow: OnRow): 
     while (i <= last && !(ended = offset + i >= to)) {
       let length = 0;
       for (let stop = 0; stop !== COMMA; i++) {
-        while (buffer[i] === SPACE) i++;
-        const begin = i;
-        for (stop = buffer[i]!; stop !== ARROW && stop !== COMMA; ) stop = buffer[++i]!;
-        let end = i;
+        let begin = i;
+        while (buffer[begin] === SPACE) begin++;
+        let end = begin;
+        for (stop = buffer[end]!; stop !== ARROW && stop !== COMMA; ) stop = buffer[++end]!;
+        i = end;
         while (buffer[end - 1] === SPACE) end--;
         path[length++] = channelAt(begin, end);
       }

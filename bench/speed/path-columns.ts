@@ -3,11 +3,19 @@ import { sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey
 import type { PathTable } from '../../compute/journey-tables.ts';
 import { readRows } from './journey-rows.ts';
 
-/** The rows of a file that begin in [from, to). */
+/** The rows of a file that begin in [from, to), and where their paths go. */
 export interface FilePart {
   readonly file: string;
   readonly from: number;
   readonly to: number;
+  readonly columns: PathTable;
+}
+
+/** What a reader answers: how many paths and steps it wrote, by its own numbering of the channels. */
+export interface PartRead {
+  readonly channels: readonly string[];
+  readonly paths: number;
+  readonly steps: number;
 }
 
 const COLUMNS = ['conversions', 'value', 'nulls', 'valueSquares'] as const;
@@ -15,26 +23,28 @@ const COLUMNS = ['conversions', 'value', 'nulls', 'valueSquares'] as const;
 /** Touches up to which a path's code (CODE_BITS per touch, 1 + the channel) finds it in a table of 4 MB. */
 const SHORT = 5;
 const CODE_BITS = 4;
-/** A guess at the room that a file needs; more is made where it falls short. Memory that is not written costs nothing. */
-const BYTES_PER_PATH = 64;
-const BYTES_PER_TOUCH = 8;
+/** No row is shorter than `a,0,0,1` and no touch than `a>`. Memory that is never written costs nothing. */
+const LEAST_ROW_BYTES = 8;
+const LEAST_TOUCH_BYTES = 2;
 
 const MOST_CODED = 2 ** CODE_BITS - 1;
 
 /**
- * Paths with their sums. Short paths, the ones that come again and again, are added up; of longer ones nearly each is new, and
- * looking for the others costs more than it saves.
+ * Paths with their sums. Short paths, the ones that come again and again, are counted by their code; of longer ones nearly each
+ * is new, and looking for the others costs more than it saves.
  */
 class PathColumns {
   private count = 0;
-  /** of the steps so far */
   private end = 0;
-  private columns: ReturnType<typeof emptyTable>;
-  /** 1 + the path of each code */
-  private readonly known = new Int32Array(2 ** (SHORT * CODE_BITS));
+  private readonly columns: PathTable;
+  private readonly squares: Float64Array;
+  /** by code: journeys of one null each, which are nearly all; everything else */
+  private readonly plain = new Uint32Array(2 ** (SHORT * CODE_BITS));
+  private readonly others = new Map<number, { conversions: number; value: number; nulls: number; squares: number }>();
 
-  constructor(bytes: number) {
-    this.columns = emptyTable([], Math.ceil(bytes / BYTES_PER_PATH), Math.ceil(bytes / BYTES_PER_TOUCH));
+  constructor(columns: PathTable) {
+    this.columns = columns;
+    this.squares = columns.valueSquares!;
   }
 
   add(path: Uint16Array, length: number, conversions: number, value: number, nulls: number): void {
@@ -44,48 +54,62 @@ class PathColumns {
       isShort = path[t]! < MOST_CODED;
       code = (code << CODE_BITS) + path[t]! + 1;
     }
-    let number = isShort ? this.known[code]! - 1 : -1;
-    if (number < 0) {
-      number = this.append(path, length);
-      if (isShort) this.known[code] = number + 1;
+    const squares = conversions === 0 ? value * value : (value * value) / conversions;
+    if (!isShort) {
+      const number = this.append(path, length);
+      this.columns.nulls[number] = nulls;
+      if (conversions !== 0 || value !== 0) this.put(number, conversions, value, squares);
+    } else if (conversions === 0 && value === 0 && nulls === 1) this.plain[code]!++;
+    else {
+      const sums = this.others.get(code) ?? { conversions: 0, value: 0, nulls: 0, squares: 0 };
+      sums.conversions += conversions;
+      sums.value += value;
+      sums.nulls += nulls;
+      sums.squares += squares;
+      this.others.set(code, sums);
     }
-    const { columns } = this;
-    columns.nulls[number]! += nulls;
-    if (conversions === 0 && value === 0) return;
-    columns.conversions[number]! += conversions;
-    columns.value[number]! += value;
-    columns.valueSquares[number]! += (value * value) / Math.max(1, conversions);
   }
 
-  table(channels: readonly string[]): PathTable {
-    const { count, columns } = this;
-    const kept = Object.fromEntries(COLUMNS.map((name) => [name, columns[name].subarray(0, count)])) as Record<(typeof COLUMNS)[number], Float64Array>;
-    return { channels, offsets: columns.offsets.subarray(0, count + 1), steps: columns.steps.subarray(0, columns.offsets[count]), ...kept };
+  result(channels: readonly string[]): PartRead {
+    const path = new Uint16Array(SHORT);
+    for (let code = 1; code < this.plain.length; code++) {
+      const others = this.others.get(code);
+      if (this.plain[code] === 0 && others === undefined) continue;
+      let length = 0;
+      for (let shift = (SHORT - 1) * CODE_BITS; shift >= 0; shift -= CODE_BITS) {
+        const digit = (code >> shift) & MOST_CODED;
+        if (digit > 0) path[length++] = digit - 1;
+      }
+      const number = this.append(path, length);
+      this.columns.nulls[number] = this.plain[code]! + (others?.nulls ?? 0);
+      if (others !== undefined) this.put(number, others.conversions, others.value, others.squares);
+    }
+    return { channels, paths: this.count, steps: this.end };
+  }
+
+  private put(number: number, conversions: number, value: number, squares: number): void {
+    this.columns.conversions[number] = conversions;
+    this.columns.value[number] = value;
+    this.squares[number] = squares;
   }
 
   private append(path: Uint16Array, length: number): number {
-    const number = this.count++;
-    const first = this.end;
-    if (number === this.columns.nulls.length || first + length > this.columns.steps.length) this.widen(length);
     const { steps, offsets } = this.columns;
-    for (let t = 0; t < length; t++) steps[first + t] = path[t]!;
-    this.end = first + length;
+    const number = this.count++;
+    for (let t = 0; t < length; t++) steps[this.end + t] = path[t]!;
+    this.end += length;
     offsets[number + 1] = this.end;
     return number;
   }
-
-  private widen(length: number): void {
-    const { columns } = this;
-    this.columns = emptyTable([], 2 * columns.nulls.length + 1, 2 * (columns.steps.length + length));
-    for (const name of [...COLUMNS, 'offsets', 'steps'] as const) this.columns[name].set(columns[name]);
-  }
 }
 
-function emptyTable(channels: readonly string[], paths: number, steps: number) {
+/** Room for the paths of any file of `bytes` bytes, on shared memory that starts as zeros. */
+export function roomFor(bytes: number): PathTable {
+  const paths = Math.ceil(bytes / LEAST_ROW_BYTES);
   return {
-    channels,
+    channels: [],
     offsets: sharedUint32(paths + 1),
-    steps: sharedUint16(steps),
+    steps: sharedUint16(Math.ceil(bytes / LEAST_TOUCH_BYTES)),
     conversions: sharedFloat64(paths),
     value: sharedFloat64(paths),
     nulls: sharedFloat64(paths),
@@ -93,35 +117,42 @@ function emptyTable(channels: readonly string[], paths: number, steps: number) {
   };
 }
 
-/** The paths of a part of a file. */
-export function pathsOf({ file, from, to }: FilePart): PathTable {
-  const paths = new PathColumns(to - from);
+/** The room from `bytes` bytes on. */
+export function roomBehind(room: PathTable, bytes: number): PathTable {
+  const paths = Math.ceil(bytes / LEAST_ROW_BYTES);
+  const rest = Object.fromEntries(COLUMNS.map((name) => [name, room[name]!.subarray(paths)])) as Record<(typeof COLUMNS)[number], Float64Array>;
+  return { channels: [], offsets: room.offsets.subarray(paths), steps: room.steps.subarray(Math.ceil(bytes / LEAST_TOUCH_BYTES)), ...rest };
+}
+
+/** Writes the paths of a part of a file into its room. */
+export function readPart({ file, from, to, columns }: FilePart): PartRead {
+  const paths = new PathColumns(columns);
   const channels = readRows(file, from, to, (path, length, conversions, value, nulls) => paths.add(path, length, conversions, value, nulls));
-  return paths.table(channels);
+  return paths.result(channels);
 }
 
-/** One table of several; a path of two parts stands in it twice, which no model minds. */
-export function joined(parts: readonly PathTable[]): PathTable {
-  const channels = [...new Set(parts.flatMap((part) => part.channels))];
+/** Moves the parts together at the head of the room, channels numbered alike. A path of two parts stands there twice, which no model minds. */
+export function joined(room: PathTable, parts: readonly { readonly columns: PathTable; readonly read: PartRead }[]): PathTable {
+  const channels = [...new Set(parts.flatMap(({ read }) => read.channels))];
   const number = new Map(channels.map((name, c) => [name, c]));
-  const table = emptyTable(channels, parts.reduce((sum, part) => sum + part.conversions.length, 0), parts.reduce((sum, part) => sum + part.steps.length, 0));
-  let atPath = 0;
-  let atStep = 0;
-  for (const part of parts) {
-    const renumbered = Uint16Array.from(part.channels, (name) => number.get(name)!);
-    for (let i = 0; i < part.steps.length; i++) table.steps[atStep + i] = renumbered[part.steps[i]!]!;
-    for (let p = 1; p < part.offsets.length; p++) table.offsets[atPath + p] = atStep + part.offsets[p]!;
-    for (const column of COLUMNS) table[column].set(part[column]!, atPath);
-    atPath += part.conversions.length;
-    atStep += part.steps.length;
+  let paths = 0;
+  let steps = 0;
+  for (const { columns, read } of parts) {
+    const renumbered = Uint16Array.from(read.channels, (name) => number.get(name)!);
+    for (let i = 0; i < read.steps; i++) room.steps[steps + i] = renumbered[columns.steps[i]!]!;
+    for (let p = 1; p <= read.paths; p++) room.offsets[paths + p] = steps + columns.offsets[p]!;
+    if (paths > 0) for (const name of COLUMNS) room[name]!.set(columns[name]!.subarray(0, read.paths), paths);
+    paths += read.paths;
+    steps += read.steps;
   }
-  return table;
+  const kept = Object.fromEntries(COLUMNS.map((name) => [name, room[name]!.subarray(0, paths)])) as Record<(typeof COLUMNS)[number], Float64Array>;
+  return { channels, offsets: room.offsets.subarray(0, paths + 1), steps: room.steps.subarray(0, steps), ...kept };
 }
 
-/** In a thread of its own: answers each part of a file with its paths. */
+/** In a thread of its own: reads the parts of files that it is sent. */
 export const READER = 'reader of journeys';
 if (!isMainThread && parentPort !== null && workerData === READER) {
   const port = parentPort;
-  port.on('message', (part: FilePart) => port.postMessage(pathsOf(part), []));
+  port.on('message', (part: FilePart) => port.postMessage(readPart(part), []));
   port.postMessage('ready', []);
 }

@@ -7,11 +7,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { PathTable } from '../../compute/journey-tables.ts';
 import { createComputePool } from '../../compute/pool.ts';
 import { say, sayTime } from '../compute/stopwatch.ts';
-import { joined, READER } from './path-columns.ts';
-import type { FilePart } from './path-columns.ts';
+import { joined, READER, roomBehind, roomFor } from './path-columns.ts';
+import type { FilePart, PartRead } from './path-columns.ts';
 import { floorOf } from './floor.ts';
 import type { FourModels } from './floor.ts';
 import { writeJourneys } from './journey-rows.ts';
@@ -61,7 +60,7 @@ async function startReader(): Promise<Worker> {
   return worker;
 }
 
-function read(reader: Worker, part: FilePart): Promise<PathTable> {
+function read(reader: Worker, part: FilePart): Promise<PartRead> {
   return new Promise((resolve, reject) => {
     reader.once('message', resolve).once('error', reject);
     reader.postMessage(part, []);
@@ -70,8 +69,16 @@ function read(reader: Worker, part: FilePart): Promise<PathTable> {
 
 async function ours(): Promise<{ models: FourModels; readMs: number; paths: number }> {
   const began = performance.now();
-  const parts = await Promise.all(readers.map((reader, r) => read(reader, { file, from: Math.floor((r * size) / THREADS), to: Math.floor(((r + 1) * size) / THREADS) })));
-  const paths = joined(parts);
+  // Each part has room of its own; twice the file's, since a part's last row may reach beyond it.
+  const room = roomFor(2 * size);
+  const parts = await Promise.all(
+    readers.map(async (reader, r) => {
+      const [from, to] = [Math.floor((r * size) / THREADS), Math.floor(((r + 1) * size) / THREADS)];
+      const columns = roomBehind(room, 2 * from);
+      return { columns, read: await read(reader, { file, from, to, columns }) };
+    }),
+  );
+  const paths = joined(room, parts);
   const readMs = performance.now() - began;
   const input = { paths, seed: 1, order: 1 };
   const [markov, dominance, rwa, shapley] = await Promise.all([pool.run('markov', input), pool.run('dominance', input), pool.run('rwa', input), pool.run('shapley', input)]);

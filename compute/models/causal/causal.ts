@@ -1,9 +1,8 @@
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { largestRemainder, toCents } from '../../numerics/largest-remainder.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import { failure, insufficientData } from '../../outcome.ts';
+import { creditConfidence, failure, insufficientData } from '../../outcome.ts';
 import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
-import { creditConfidence } from '../credit-confidence.ts';
 import { divide, sharesOf, sumOf } from '../credits.ts';
 import { calibrate } from './calibration.ts';
 import type { Experiment } from './calibration.ts';

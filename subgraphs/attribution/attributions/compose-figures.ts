@@ -1,5 +1,5 @@
-import { creditConfidence } from '../../../compute/models/credit-confidence.ts';
 import { largestRemainder, toCents } from '../../../compute/numerics/largest-remainder.ts';
+import { creditConfidence } from '../../../compute/outcome.ts';
 import type { TaskOutcome } from '../../../compute/tasks.ts';
 import type { AttributionModel } from './attribution.ts';
 import type { AnalysisFigures, ChannelFigures, ComparisonRule } from './figures.ts';

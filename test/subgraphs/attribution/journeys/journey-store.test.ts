@@ -237,11 +237,11 @@ test('the order values of a path are told apart by their squares; a file of path
   const source = newSource();
   await upload(store.clickhouse, source, 'user_id,timestamp,channel\nu,2025-01-01,a\nv,2025-01-01,a\nw,2025-01-01,b\n');
   await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue\n1,u,2025-01-02,10.50\n2,v,2025-01-03,-30\n');
-  const { channels, steps, valueSquares } = (await loadPathTable(store.clickhouse, queryOf(source))).paths;
+  const { channels, steps, valueSquares } = (await loadPaths(queryOf(source))).paths;
   expect(Array.from(valueSquares!, (squares, path) => [channels[steps[path]!], squares])).toEqual([['a', 10.5 ** 2 + 30 ** 2], ['b', 0]]);
   const file = newSource();
   await upload(store.clickhouse, file, 'path,conversions,revenue,nulls\na,2,-19.50,0\n');
-  expect((await loadPathTable(store.clickhouse, queryOf(file))).paths.valueSquares).toBeUndefined();
+  expect((await loadPaths(queryOf(file))).paths.valueSquares).toBeUndefined();
 });
 
 test('many of the largest orders that ingest takes add up', async () => {
