@@ -94,7 +94,13 @@ describe('the HTML report', () => {
     expect(htmlReport(withMembers({ campaigns: [campaign(null)] }), 'x')).not.toContain('Campaigns');
   });
 
-  test('a path model claims no cause, and shows no interval', () => {
+  test('a path model claims no effect where its interval reaches zero, and the causal model says so', () => {
+    const unsure = { confidence_interval: { lower: 0, upper: 900, level: 0.95 } };
+    expect(visibleText(htmlReport(withChannel('email', unsure), 'x'))).toContain('an effect of nothing cannot be ruled out');
+    expect(visibleText(htmlReport({ ...withChannel('email', unsure), model: 'shapley' }, 'x'))).not.toContain('cannot be ruled out');
+  });
+
+  test('a path model claims no cause; intervals that are not there are not drawn', () => {
     const text = visibleText(htmlReport(pathModelReport(), 'paths.csv'));
     expect(text).toContain('What your marketing is credited with');
     expect(text).not.toContain('Whiskers');
