@@ -25,6 +25,9 @@ export interface Setting {
   readonly fallbackKappa: number | null;
 }
 
+/** The estimate on the users of the cells that `belongs` selects. */
+export type EstimateOn = (belongs: (cell: number) => boolean, setting: Setting) => Estimate | null;
+
 /** κ of these users: lift per unit of pull on the placebo channels; null where they show no pull. */
 function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Array, pull: Float64Array): number | null {
   let liftOfPlacebos = 0;

@@ -15,11 +15,13 @@ export interface PravFolds {
 export interface PravResult extends ChannelCredits {
   readonly ok: true;
   readonly model: 'prav';
+  /** `plain`: lift over person-time, touch by touch; `joint`: overlapping touches told apart, from 5,000 users and 300 conversions on */
+  readonly estimator: 'plain' | 'joint';
   /** end of the estimation window, seconds since the epoch */
   readonly estimationEndS: number;
   /** conversions per excess unpaid visit of users who were not moved by an advertisement */
   readonly kappa: number;
-  /** D / S of each baseline channel with at least 30 exposures and S > 0 */
+  /** lift / pull of each baseline channel with at least 30 exposures and S > 0 */
   readonly kappaByBaseline: readonly { readonly channel: number; readonly kappa: number }[];
   /** the κ at which the upper and the lower end of the identification interval are taken */
   readonly kappaRange: readonly [low: number, high: number];
@@ -35,6 +37,8 @@ export interface PravResult extends ChannelCredits {
   readonly lift: Float64Array;
   /** pull on unpaid visits per touch */
   readonly pull: Float64Array;
+  /** unpaid visits that a touch itself brings, already taken off `pull` (joint estimator only) */
+  readonly halo: Float64Array;
   /** placebo-adjusted effect per touch; 0 for baseline channels */
   readonly effect: Float64Array;
   readonly signedRevenue: Float64Array;

@@ -9,15 +9,21 @@ import { sharesOf, sumOf } from '../credits.ts';
 import { estimationEnd, regroup, Scalar, sumExposures, sumOfCells } from './exposure-sums.ts';
 import type { CellSums, ExposureSums, Segments } from './exposure-sums.ts';
 import { estimateFolds, FOLD_CELLS } from './folds.ts';
-import { adjustByPlacebos, effectAt, incrementalAt } from './placebo-adjustment.ts';
-import type { Estimate } from './placebo-adjustment.ts';
+import { regroupHazards, sumHazards } from './hazard-sums.ts';
+import { FEWEST_PLACEBO_EXPOSURES, identifyByPlacebos, identifyJointly, singlePlacebos } from './identification.ts';
+import { adjustJointly, evidenceOfCells, haloOf } from './joint-adjustment.ts';
+import type { JointEstimate } from './joint-adjustment.ts';
+import { adjustByPlacebos, incrementalAt } from './placebo-adjustment.ts';
+import type { EstimateOn } from './placebo-adjustment.ts';
 import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
 
-/** A single placebo channel speaks for itself from this many exposures on. */
-const FEWEST_PLACEBO_EXPOSURES = 30;
-/** How far the identification interval reaches beyond the κ of the single placebo channels. */
-const KAPPA_MARGIN = 0.25;
+/**
+ * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its columns
+ * are mostly noise, and the plain lift over person-time errs less.
+ */
+const JOINT_FROM_USERS = 5_000;
+const JOINT_FROM_CONVERSIONS = 300;
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
@@ -42,33 +48,59 @@ function reasonAgainst(sums: ExposureSums, { isBaseline, horizonS }: RunOptions)
   return 'The unpaid visits in this data are too few, or too evenly spread, to tell people who were about to buy anyway from people who were persuaded.';
 }
 
-/** The κ of each placebo channel that can speak for itself. */
-function singlePlacebos(sums: ExposureSums, estimate: Estimate, isBaseline: Uint8Array): { channel: number; kappa: number }[] {
-  return Array.from(isBaseline.keys())
-    .filter((b) => isBaseline[b] === 1 && sums.exposures[b]! >= FEWEST_PLACEBO_EXPOSURES && estimate.pull[b]! > 0)
-    .map((channel) => ({ channel, kappa: estimate.lift[channel]! / estimate.pull[channel]! }));
-}
-
 /** Delete-a-group replicates of the estimate, groups × K: signed and published revenue, and the published totals. */
-function replicate(sums: CellSums, { groups, isBaseline }: RunOptions, kappa: number): { signed: Float64Array; revenue: Float64Array; totals: Float64Array } {
-  const signed = new Float64Array(groups * sums.channels);
-  const revenue = new Float64Array(groups * sums.channels);
+function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, kappa: number): { signed: Float64Array; revenue: Float64Array; totals: Float64Array } {
+  const channels = isBaseline.length;
+  const signed = new Float64Array(groups * channels);
+  const revenue = new Float64Array(groups * channels);
   const totals = new Float64Array(groups);
   const setting = { isBaseline, scale: groups / (groups - 1), fallbackKappa: kappa };
   for (let group = 0; group < groups; group++) {
-    const without = adjustByPlacebos(sumOfCells(sums, (cell) => cell !== group), setting);
+    const without = estimateOn((cell) => cell !== group, setting);
     if (without === null) continue;
-    signed.set(without.signedRevenue, group * sums.channels);
-    revenue.set(without.incrementalRevenue, group * sums.channels);
+    signed.set(without.signedRevenue, group * channels);
+    revenue.set(without.incrementalRevenue, group * channels);
     totals[group] = sumOf(without.incrementalRevenue);
   }
   return { signed, revenue, totals };
 }
 
+/** The joint estimate on all users and on parts of them; null where the sample is too small for it. */
+interface Joint {
+  readonly estimate: JointEstimate;
+  readonly halo: Float64Array;
+  readonly touches: Float64Array;
+  readonly onGroups: EstimateOn;
+  readonly onFolds: EstimateOn;
+}
+
+function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
+  const { isBaseline, groups, placeboWindowS } = options;
+  const all = sumOfCells(byGroup, () => true);
+  const end = estimationEnd(options);
+  let users = 0;
+  for (let user = 0; user + 1 < events.userStart.length; user++) if (events.userStart[user]! < events.userStart[user + 1]! && events.timeS[events.userStart[user]!]! < end - options.horizonS) users++;
+  if (users < JOINT_FROM_USERS || all.scalars[Scalar.conversions]! < JOINT_FROM_CONVERSIONS) return null;
+  const hazards = sumHazards(events, options, cells, checkpoint);
+  const hazardsByGroup = regroupHazards(hazards, groups);
+  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
+  const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
+  const evidence = evidenceOfCells(hazardsByGroup, () => true);
+  const estimate = adjustJointly(all, evidence, halo, { isBaseline, scale: 1, fallbackKappa: null });
+  if (estimate === null) return null;
+  return {
+    estimate,
+    halo,
+    touches: evidence.touches,
+    onGroups: (belongs, setting) => adjustJointly(sumOfCells(byGroup, belongs), evidenceOfCells(hazardsByGroup, belongs), halo, setting),
+    onFolds: (belongs, setting) => adjustJointly(sumOfCells(byFold, belongs), evidenceOfCells(hazardsByFold, belongs), halo, setting),
+  };
+}
+
 /**
  * Placebo-Referenced Attribution Validation: what a touch changes, with unpaid visits as placebos for what it does not.
- * Steps: exposure and person-time sums (exposure-sums), lift, pull, κ and effects (placebo-adjustment), delete-a-group
- * jackknife, identification interval over the κ of the single placebos.
+ * Steps: exposure and person-time sums (exposure-sums), lift, pull, κ and effects (placebo-adjustment; on large samples
+ * joint-adjustment over hazard-sums), delete-a-group jackknife, identification interval.
  */
 export function runPrav(events: EventTable, options: RunOptions, segmentations: readonly Segments[], checkpoint: Checkpoint): PravResult | Failure {
   const fault = faultOfOptions(events, options);
@@ -77,41 +109,42 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const { isBaseline, groups } = options;
   // One pass serves the jackknife (hash mod groups) and the folds (hash mod 125) by their common multiple.
   const cells = (groups * FOLD_CELLS) / greatestCommonDivisor(groups, FOLD_CELLS);
-  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.95));
+  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.3));
   const byGroup = regroup(sums, groups);
+  const byFold = regroup(sums, FOLD_CELLS);
   const all = sumOfCells(byGroup, () => true);
   const setting = { isBaseline, scale: 1, fallbackKappa: null };
-  const estimate = adjustByPlacebos(all, setting);
-  if (estimate === null) return insufficientData(reasonAgainst(all, options));
+  const plain = adjustByPlacebos(all, setting);
+  if (plain === null) return insufficientData(reasonAgainst(all, options));
+  const joint = estimateJointly(events, options, byGroup, byFold, cells, (fraction) => checkpoint(0.3 + fraction * 0.6));
+  const estimate = joint?.estimate ?? plain;
+  const onGroups: EstimateOn = joint?.onGroups ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byGroup, belongs), at));
+  const onFolds: EstimateOn = joint?.onFolds ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byFold, belongs), at));
 
   const { kappa, averageOrderValue, lift, pull, incrementalRevenue } = estimate;
-  const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
-  const kappas = kappaByBaseline.length === 0 ? [kappa] : kappaByBaseline.map((single) => single.kappa);
-  const kappaRange = [(1 - KAPPA_MARGIN) * Math.min(...kappas), (1 + KAPPA_MARGIN) * Math.max(...kappas)] as const;
-  const replicates = replicate(byGroup, options, kappa);
-  const z = twoSidedZ(options.confidenceLevel);
+  const replicates = replicate(onGroups, options, kappa);
   const channels = events.channels.length;
-  const standardError = new Float64Array(channels);
-  const intervalLow = new Float64Array(channels);
-  const intervalHigh = new Float64Array(channels);
-  for (let c = 0; c < channels; c++) {
-    if (isBaseline[c] === 1) continue;
-    standardError[c] = jackknifeError(replicates.signed, groups, c, channels);
-    const perEffect = all.touches[c]! * averageOrderValue;
-    const low = Math.max(0, effectAt(kappaRange[1], lift[c]!, pull[c]!) * perEffect - z * standardError[c]!);
-    const high = Math.max(0, effectAt(kappaRange[0], lift[c]!, pull[c]!) * perEffect) + z * standardError[c]!;
-    intervalLow[c] = Math.min(low, incrementalRevenue[c]!);
-    intervalHigh[c] = Math.max(high, incrementalRevenue[c]!);
-  }
+  const z = twoSidedZ(options.confidenceLevel);
+  const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.touches };
+  const revenuePerEffect = counted.touches.map((touches) => touches * averageOrderValue);
+  const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
+  const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
+  const { kappaRange, low, high } =
+    joint === null
+      ? identifyByPlacebos(plain, kappaByBaseline.map((single) => single.kappa), revenuePerEffect, standardError, z)
+      : identifyJointly(joint.estimate, joint.halo, revenuePerEffect, standardError, z);
+  const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, incrementalRevenue[c]!)));
+  const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, incrementalRevenue[c]!)));
   const warnings: string[] = [];
-  if (kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
+  if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
-  const revenueAt = (at: number): Float64Array => incrementalAt(at, all, estimate, setting).map((conversions) => conversions * averageOrderValue);
+  const revenueAt = (at: number): Float64Array => incrementalAt(at, counted, estimate, setting).map((conversions) => conversions * averageOrderValue);
   checkpoint(0.97);
   return {
     ok: true,
     model: 'prav',
     channels: events.channels,
+    estimator: joint === null ? 'plain' : 'joint',
     estimationEndS: estimationEnd(options),
     kappa,
     kappaByBaseline,
@@ -123,6 +156,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     touches: all.touches,
     lift,
     pull,
+    halo: joint?.halo ?? new Float64Array(channels),
     effect: estimate.effect,
     conversions: estimate.incrementalConversions,
     value: incrementalRevenue,
@@ -139,8 +173,8 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     groups,
     revenueAtKappaHigh: revenueAt(kappaRange[1]),
     revenueAtKappaLow: revenueAt(kappaRange[0]),
-    folds: estimateFolds(regroup(sums, FOLD_CELLS), isBaseline, kappa),
-    segments: sums.segments.map((each) => splitBySegment(each, estimate)),
+    folds: estimateFolds(onFolds, isBaseline, kappa),
+    segments: sums.segments.map((each) => splitBySegment(each, plain, joint?.estimate.effect ?? null)),
     warnings,
   };
 }

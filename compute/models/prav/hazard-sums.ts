@@ -1,0 +1,248 @@
+import { NO_CHANNEL } from '../../journey-tables.ts';
+import type { EventTable } from '../../journey-tables.ts';
+import type { Checkpoint } from '../../outcome.ts';
+import { DAY_S } from '../../run-options.ts';
+import type { RunOptions } from '../../run-options.ts';
+import { estimationEnd } from './exposure-sums.ts';
+
+/** A baseline channel's touches count in three windows after them, that end at these parts of the horizon. */
+export const BASELINE_WINDOW_ENDS = [1 / 7, 3 / 7, 1] as const;
+const WINDOWS = BASELINE_WINDOW_ENDS.length;
+const USERS_PER_CHECK = 512;
+
+/** What the hazards are regressed on: column 0 is the constant, then one column per paid channel, three per baseline channel. */
+export interface HazardDesign {
+  readonly columns: number;
+  /** first column of each channel */
+  readonly columnOf: Uint16Array;
+  /** length of each column's window in days; 0 for the constant */
+  readonly windowDays: Float64Array;
+}
+
+export function hazardDesign({ isBaseline, horizonS }: Pick<RunOptions, 'isBaseline' | 'horizonS'>): HazardDesign {
+  const columnOf = new Uint16Array(isBaseline.length);
+  const windowDays = [0];
+  const days = horizonS / DAY_S;
+  isBaseline.forEach((baseline, c) => {
+    columnOf[c] = windowDays.length;
+    if (baseline === 1) windowDays.push(...BASELINE_WINDOW_ENDS.map((end, w) => (end - (BASELINE_WINDOW_ENDS[w - 1] ?? 0)) * days));
+    else windowDays.push(days);
+  });
+  return { columns: windowDays.length, columnOf, windowDays: Float64Array.from(windowDays) };
+}
+
+/**
+ * Normal equations of two additive hazards (Aalen 1989; Lin & Ying 1994), per cell of users, row-major: x(t) counts the user's touches
+ * whose window holds t; `gram` = ∫ x·xᵀ dt in days (a pair stands once, in either order), `orders` and `visits` = Σ x at conversions and
+ * at unpaid visits. The `free` ones cover the time that no paid touch has reached within the horizon, the `reached` ones all other time.
+ */
+export interface HazardSums {
+  readonly cells: number;
+  readonly design: HazardDesign;
+  readonly reached: HazardMoments;
+  readonly free: HazardMoments;
+  /** cells × channels: touches with a whole placebo window on both sides in sight, and unpaid visits after and before them */
+  readonly flanked: Float64Array;
+  readonly visitsAfter: Float64Array;
+  readonly visitsBefore: Float64Array;
+  /** cells × channels: touches, each counting the part of its horizon that lies in the requested range */
+  readonly touches: Float64Array;
+  /** per cell: unpaid visits and user-days in sight */
+  readonly visits: Float64Array;
+  readonly userDays: Float64Array;
+}
+
+export interface HazardMoments {
+  readonly gram: Float64Array;
+  readonly orders: Float64Array;
+  readonly visits: Float64Array;
+}
+
+function longestUser(userStart: Uint32Array): number {
+  let longest = 0;
+  for (let user = 1; user < userStart.length; user++) longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
+  return longest;
+}
+
+/** Start of the data: the first event of any user. */
+function earliest({ userStart, timeS }: EventTable): number {
+  let start = Infinity;
+  for (let user = 0; user + 1 < userStart.length; user++) if (userStart[user]! < userStart[user + 1]!) start = Math.min(start, timeS[userStart[user]!]!);
+  return start;
+}
+
+/** One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged. */
+export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
+  const { userStart, userHash, timeS, channel, conversion } = table;
+  const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
+  const channels = table.channels.length;
+  const design = hazardDesign(options);
+  const { columns, columnOf } = design;
+  const moments = (): HazardMoments => ({ gram: new Float64Array(cells * columns * columns), orders: new Float64Array(cells * columns), visits: new Float64Array(cells * columns) });
+  const reached = moments();
+  const free = moments();
+  const flanked = new Float64Array(cells * channels);
+  const visitsAfter = new Float64Array(cells * channels);
+  const visitsBefore = new Float64Array(cells * channels);
+  const touches = new Float64Array(cells * channels);
+  const visitCount = new Float64Array(cells);
+  const userDays = new Float64Array(cells);
+
+  const end = estimationEnd(options);
+  const rangeEnd = Math.min(options.rangeEndS, options.observedUntilS);
+  const dataStart = earliest(table);
+  const [firstEnd, secondEnd] = [BASELINE_WINDOW_ENDS[0] * horizonS, BASELINE_WINDOW_ENDS[1] * horizonS];
+  const longest = longestUser(userStart) + 1;
+  const touchTime = new Float64Array(longest);
+  const touchColumn = new Uint16Array(longest);
+  const visitTime = new Float64Array(longest);
+  const visitColumn = new Uint16Array(longest);
+  const orderTime = new Float64Array(longest);
+  const paidColumn = new Uint8Array(columns);
+  isBaseline.forEach((baseline, c) => (paidColumn[columnOf[c]!] = baseline === 1 ? 0 : 1));
+  // How many windows of each column hold the present moment, and the columns where it is not 0 (the constant always).
+  const count = new Float64Array(columns);
+  const active = new Uint16Array(columns);
+  const place = new Uint16Array(columns);
+  const users = userHash.length;
+
+  for (let user = 0; user < users; user++) {
+    if (user % USERS_PER_CHECK === 0) checkpoint(user / users);
+    const begin = userStart[user]!;
+    const stop = userStart[user + 1]!;
+    const first = begin < stop ? timeS[begin]! : Infinity;
+    if (first >= end) continue;
+    const cell = userHash[user]! % cells;
+    const row = cell * channels;
+    let touched = 0;
+    let visited = 0;
+    let ordered = 0;
+    for (let i = begin; i < stop; i++) {
+      const t = timeS[i]!;
+      if (t > end) break;
+      const x = channel[i]!;
+      if (conversion[i] === 1) orderTime[ordered++] = t;
+      else if (x !== NO_CHANNEL) {
+        touchTime[touched] = t;
+        touchColumn[touched++] = columnOf[x]!;
+        touches[row + x]! += Math.max(0, Math.min(t + horizonS, rangeEnd) - Math.max(t, rangeStartS)) / horizonS;
+        if (isBaseline[x] !== 1) continue;
+        visitTime[visited] = t;
+        visitColumn[visited++] = columnOf[x]!;
+      }
+    }
+    visitCount[cell]! += visited;
+    userDays[cell]! += (end - dataStart) / DAY_S;
+    touchTime[touched] = Infinity;
+    visitTime[visited] = Infinity;
+    orderTime[ordered] = Infinity;
+
+    // Unpaid visits on either side of each touch.
+    let beforeFrom = 0;
+    let beforeTo = 0;
+    let afterFrom = 0;
+    let afterTo = 0;
+    for (let i = begin; i < stop; i++) {
+      const t = timeS[i]!;
+      const x = channel[i]!;
+      if (conversion[i] === 1 || x === NO_CHANNEL || t < dataStart + gapS + placeboWindowS) continue;
+      if (t > end - gapS - placeboWindowS) break;
+      while (visitTime[beforeFrom]! < t - gapS - placeboWindowS) beforeFrom++;
+      while (visitTime[beforeTo]! < t - gapS) beforeTo++;
+      while (visitTime[afterFrom]! <= t + gapS) afterFrom++;
+      while (visitTime[afterTo]! <= t + gapS + placeboWindowS) afterTo++;
+      flanked[row + x]! += 1;
+      visitsBefore[row + x]! += beforeTo - beforeFrom;
+      visitsAfter[row + x]! += afterTo - afterFrom;
+    }
+
+    // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come first.
+    const gramRow = cell * columns * columns;
+    const crossRow = cell * columns;
+    count[0] = 1;
+    active[0] = 0;
+    let size = 1;
+    let paidActive = 0;
+    let now = first;
+    let [starts, firstEnds, secondEnds, ends, orders, visits] = [0, 0, 0, 0, 0, 0];
+    for (;;) {
+      const start = touchTime[starts]!;
+      const firstStop = visitTime[firstEnds]! + firstEnd;
+      const secondStop = visitTime[secondEnds]! + secondEnd;
+      const finish = touchTime[ends]! + horizonS;
+      const order = orderTime[orders]! - gapS;
+      const visit = visitTime[visits]! - gapS;
+      const next = Math.min(start, firstStop, secondStop, finish, order, visit);
+      const until = Math.min(next, end);
+      const into = paidActive === 0 ? free : reached;
+      if (until > now) {
+        const days = (until - now) / DAY_S;
+        const { gram } = into;
+        for (let p = 0; p < size; p++) {
+          const rowOfP = gramRow + active[p]! * columns;
+          const weight = days * count[active[p]!]!;
+          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += weight * count[active[q]!]!;
+        }
+        now = until;
+      }
+      if (next >= end) break;
+      if (order === next) {
+        orders++;
+        if (next >= first) for (let p = 0; p < size; p++) into.orders[crossRow + active[p]!]! += count[active[p]!]!;
+      } else if (visit === next) {
+        visits++;
+        if (next >= first) for (let p = 0; p < size; p++) into.visits[crossRow + active[p]!]! += count[active[p]!]!;
+      } else {
+        let up = -1;
+        let down = -1;
+        if (finish === next) {
+          down = touchColumn[ends++]!;
+          if (paidColumn[down] === 1) paidActive--;
+          else down += WINDOWS - 1;
+        } else if (secondStop === next) {
+          down = visitColumn[secondEnds++]! + 1;
+          up = down + 1;
+        } else if (firstStop === next) {
+          down = visitColumn[firstEnds++]!;
+          up = down + 1;
+        } else {
+          up = touchColumn[starts++]!;
+          if (paidColumn[up] === 1) paidActive++;
+        }
+        if (up >= 0 && count[up]!++ === 0) {
+          place[up] = size;
+          active[size++] = up;
+        }
+        if (down >= 0 && --count[down]! === 0) {
+          const last = active[--size]!;
+          active[place[down]!] = last;
+          place[last] = place[down]!;
+        }
+      }
+    }
+    for (let p = 0; p < size; p++) count[active[p]!] = 0;
+  }
+  return { cells, design, reached, free, flanked, visitsAfter, visitsBefore, touches, visits: visitCount, userDays };
+}
+
+/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. */
+export function regroupHazards(sums: HazardSums, modulus: number): HazardSums {
+  const fold = (rows: Float64Array): Float64Array => {
+    const folded = new Float64Array((rows.length / sums.cells) * modulus);
+    for (let i = 0; i < rows.length; i++) folded[i % folded.length]! += rows[i]!;
+    return folded;
+  };
+  const moments = ({ gram, orders, visits }: HazardMoments): HazardMoments => ({ gram: fold(gram), orders: fold(orders), visits: fold(visits) });
+  return {
+    cells: modulus,
+    design: sums.design,
+    reached: moments(sums.reached),
+    free: moments(sums.free),
+    flanked: fold(sums.flanked),
+    visitsAfter: fold(sums.visitsAfter),
+    visitsBefore: fold(sums.visitsBefore),
+    touches: fold(sums.touches),
+    visits: fold(sums.visits),
+    userDays: fold(sums.userDays),
+  };
+}

@@ -1,0 +1,181 @@
+import { factorise, solveInto } from '../../numerics/linear-solve.ts';
+import { Scalar } from './exposure-sums.ts';
+import type { ExposureSums } from './exposure-sums.ts';
+import { BASELINE_WINDOW_ENDS } from './hazard-sums.ts';
+import type { HazardDesign, HazardMoments, HazardSums } from './hazard-sums.ts';
+import { incrementalAt } from './placebo-adjustment.ts';
+import type { Estimate, Setting } from './placebo-adjustment.ts';
+
+/** Keeps the normal equations solvable where channels always occur together: they share their effect. */
+const RIDGE = 1e-9;
+/** Visits after a touch must exceed those before it by this many standard errors, and by this part of what they exceed the average by, to count as brought by it. */
+const HALO_ERRORS = 2;
+const HALO_PART = 0.25;
+
+/** Moments of one set of users. */
+export interface HazardEvidence {
+  readonly design: HazardDesign;
+  readonly all: HazardMoments;
+  /** of the time that no paid touch has reached */
+  readonly free: HazardMoments;
+  readonly touches: Float64Array;
+}
+
+/** κ by its two sources; null where a source has nothing to say. */
+export interface KappaSources {
+  /** placebo touches' windows after the first, all time */
+  readonly late: number | null;
+  /** all their windows, in time that no paid touch has reached */
+  readonly free: number | null;
+}
+
+export interface JointEstimate extends Estimate {
+  readonly sources: KappaSources;
+}
+
+/** Adds up the cells that `belongs` selects. */
+export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean): HazardEvidence {
+  const { columns } = sums.design;
+  const add = (into: Float64Array, rows: Float64Array): void => {
+    for (let cell = 0; cell < sums.cells; cell++) if (belongs(cell)) for (let i = 0; i < into.length; i++) into[i]! += rows[cell * into.length + i]!;
+  };
+  const moments = (parts: readonly HazardMoments[]): HazardMoments => {
+    const sum = { gram: new Float64Array(columns * columns), orders: new Float64Array(columns), visits: new Float64Array(columns) };
+    for (const part of parts) {
+      add(sum.gram, part.gram);
+      add(sum.orders, part.orders);
+      add(sum.visits, part.visits);
+    }
+    for (let p = 0; p < columns; p++) {
+      for (let q = 0; q < p; q++) {
+        const pair = sum.gram[p * columns + q]! + sum.gram[q * columns + p]!;
+        sum.gram[p * columns + q] = pair;
+        sum.gram[q * columns + p] = pair;
+      }
+    }
+    return sum;
+  };
+  const touches = new Float64Array(sums.design.columnOf.length);
+  add(touches, sums.touches);
+  return { design: sums.design, all: moments([sums.reached, sums.free]), free: moments([sums.free]), touches };
+}
+
+/** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
+function solveHazards({ gram, orders, visits }: HazardMoments, { columns, windowDays }: HazardDesign): { orders: Float64Array; visits: Float64Array } | null {
+  const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
+  const size = kept.length;
+  const matrix = new Float64Array(size * size);
+  kept.forEach((p, row) => kept.forEach((q, column) => (matrix[row * size + column] = gram[p * columns + q]! * (row === column ? 1 + RIDGE : 1))));
+  const factored = size === 0 ? null : factorise(matrix, size);
+  if (factored === null) return null;
+  const solve = (cross: Float64Array): Float64Array => {
+    const solution = new Float64Array(size);
+    solveInto(factored, Float64Array.from(kept, (j) => cross[j]!), solution);
+    const perTouch = new Float64Array(columns);
+    kept.forEach((j, row) => (perTouch[j] = solution[row]! * windowDays[j]!));
+    return perTouch;
+  };
+  return { orders: solve(orders), visits: solve(visits) };
+}
+
+/** Conversions per extra unpaid visit: least squares through the origin over the placebo channels' windows that pull visits at all. */
+function kappaOf(perTouch: { orders: Float64Array; visits: Float64Array } | null, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array, firstWindow: number): number | null {
+  if (perTouch === null) return null;
+  let product = 0;
+  let square = 0;
+  for (let b = 0; b < isBaseline.length; b++) {
+    if (isBaseline[b] !== 1) continue;
+    for (let w = firstWindow; w < BASELINE_WINDOW_ENDS.length; w++) {
+      const j = columnOf[b]! + w;
+      const visits = perTouch.visits[j]!;
+      if (visits <= 0) continue;
+      product += (weight[b]! * perTouch.orders[j]! * visits) / windowDays[j]!;
+      square += (weight[b]! * visits * visits) / windowDays[j]!;
+    }
+  }
+  return square > 0 ? Math.max(0, product / square) : null;
+}
+
+/** The mean of the sources that speak. */
+export const kappaFrom = ({ late, free }: KappaSources): number | null => (late === null || free === null ? (late ?? free) : (late + free) / 2);
+
+/**
+ * Steps 3 to 5 of PRAV for samples that are large enough to tell overlapping touches apart. Conversions and unpaid visits of all
+ * person-time are regressed on the touches in reach (hazard-sums): lift D and pull S are what a touch of the channel itself adds, its
+ * neighbours' held fixed. κ is the mean of two estimates that each leave out what would make placebos seem effective:
+ * `late` skips the days right after an unpaid visit (persuaded customers announce themselves by a visit),
+ * `free` looks at people whom no paid touch has reached within the horizon. `halo` (visits that the touches themselves brought) is no sign of
+ * selection and is taken off the pull. Touches count by the part of their horizon that lies in the range.
+ * null where there is no conversion or no κ to be had.
+ */
+export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, halo: Float64Array, setting: Setting): JointEstimate | null {
+  const { isBaseline, scale, fallbackKappa } = setting;
+  const { design } = hazard;
+  const personTime = exposure.scalars[Scalar.personTime]!;
+  const orders = exposure.scalars[Scalar.conversions]!;
+  const perTouch = solveHazards(hazard.all, design);
+  if (perTouch === null || orders === 0 || personTime === 0) return null;
+  const sources = {
+    late: kappaOf(perTouch, design, exposure.exposures, isBaseline, 1),
+    free: kappaOf(solveHazards(hazard.free, design), design, exposure.exposures, isBaseline, 0),
+  };
+  const kappa = kappaFrom(sources) ?? fallbackKappa;
+  if (kappa === null) return null;
+  const ofChannel = (column: Float64Array, c: number): number => {
+    let sum = 0;
+    for (let w = 0; w < (isBaseline[c] === 1 ? BASELINE_WINDOW_ENDS.length : 1); w++) sum += column[design.columnOf[c]! + w]!;
+    return sum;
+  };
+  const lift = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));
+  const pull = exposure.exposures.map((_, c) => {
+    const visits = ofChannel(perTouch.visits, c);
+    return visits - Math.min(halo[c]!, Math.max(0, visits));
+  });
+  const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);
+  const effect = lift.map((d, c) => (isBaseline[c] === 1 ? 0 : d - kappa * Math.max(0, pull[c]!)));
+  const incrementalConversions = incrementalAt(kappa, { ...exposure, touches: hazard.touches }, { lift, pull }, setting);
+  return {
+    y0: exposure.scalars[Scalar.conversionTime]! / personTime,
+    v0: exposure.scalars[Scalar.visitTime]! / personTime,
+    kappa,
+    sources,
+    averageOrderValue,
+    lift,
+    pull,
+    effect,
+    signedRevenue: effect.map((tau, c) => tau * hazard.touches[c]! * scale * averageOrderValue),
+    incrementalConversions,
+    incrementalRevenue: incrementalConversions.map((part) => part * averageOrderValue),
+  };
+}
+
+/**
+ * Unpaid visits that a touch of each paid channel brings by itself. People in the market visit as often before a touch as after it;
+ * a touch can raise only what comes after: halo = visits after − visits before, where the difference is beyond chance
+ * (delete-a-group jackknife) and a sizeable part of all excess. 0 otherwise. `sums` has one cell per group.
+ */
+export function haloOf({ cells, flanked, visitsAfter, visitsBefore, visits, userDays }: HazardSums, isBaseline: Uint8Array, placeboWindowDays: number): Float64Array {
+  const channels = isBaseline.length;
+  const total = (rows: Float64Array, c: number, width: number): number => {
+    let sum = 0;
+    for (let cell = 0; cell < cells; cell++) sum += rows[cell * width + c]!;
+    return sum;
+  };
+  const days = total(userDays, 0, 1);
+  const average = days > 0 ? (total(visits, 0, 1) / days) * placeboWindowDays : 0;
+  return Float64Array.from(isBaseline, (baseline, c) => {
+    const touches = total(flanked, c, channels);
+    if (baseline === 1 || touches === 0) return 0;
+    const after = total(visitsAfter, c, channels);
+    const before = total(visitsBefore, c, channels);
+    const difference = (after - before) / touches;
+    let squares = 0;
+    for (let cell = 0; cell < cells; cell++) {
+      const i = cell * channels + c;
+      const without = (after - before - visitsAfter[i]! + visitsBefore[i]!) / Math.max(1, touches - flanked[i]!);
+      squares += (without - difference) ** 2;
+    }
+    const error = Math.sqrt(((cells - 1) / cells) * squares);
+    return difference > HALO_ERRORS * error && difference > HALO_PART * (after / touches - average) ? difference : 0;
+  });
+}
