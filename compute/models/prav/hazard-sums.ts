@@ -100,9 +100,9 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const orderTime = new Float64Array(longest);
   const paidColumn = new Uint8Array(columns);
   isBaseline.forEach((baseline, c) => (paidColumn[columnOf[c]!] = baseline === 1 ? 0 : 1));
-  // How many windows of each column hold the present moment, and the columns where it is not 0 (the constant always).
-  const count = new Float64Array(columns);
+  // The columns with windows that hold the present moment (the constant first), how many, and where each column stands; 0 = nowhere.
   const active = new Uint16Array(columns);
+  const level = new Float64Array(columns);
   const place = new Uint16Array(columns);
   const users = userHash.length;
 
@@ -159,68 +159,85 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come first.
     const gramRow = cell * columns * columns;
     const crossRow = cell * columns;
-    count[0] = 1;
     active[0] = 0;
+    level[0] = 1;
     let size = 1;
     let paidActive = 0;
     let now = first;
     let [starts, firstEnds, secondEnds, ends, orders, visits] = [0, 0, 0, 0, 0, 0];
+    let start = touchTime[0]!;
+    let finish = start + horizonS;
+    let firstStop = visitTime[0]! + firstEnd;
+    let secondStop = visitTime[0]! + secondEnd;
+    let order = orderTime[0]! - gapS;
+    let visit = visitTime[0]! - gapS;
     for (;;) {
-      const start = touchTime[starts]!;
-      const firstStop = visitTime[firstEnds]! + firstEnd;
-      const secondStop = visitTime[secondEnds]! + secondEnd;
-      const finish = touchTime[ends]! + horizonS;
-      const order = orderTime[orders]! - gapS;
-      const visit = visitTime[visits]! - gapS;
       const next = Math.min(start, firstStop, secondStop, finish, order, visit);
-      const until = Math.min(next, end);
+      const until = next < end ? next : end;
       const into = paidActive === 0 ? free : reached;
       if (until > now) {
-        const days = (until - now) / DAY_S;
         const { gram } = into;
+        const days = (until - now) / DAY_S;
         for (let p = 0; p < size; p++) {
           const rowOfP = gramRow + active[p]! * columns;
-          const weight = days * count[active[p]!]!;
-          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += weight * count[active[q]!]!;
+          const weight = days * level[p]!;
+          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += weight * level[q]!;
         }
         now = until;
       }
       if (next >= end) break;
+      let up = -1;
+      let down = -1;
       if (order === next) {
-        orders++;
-        if (next >= first) for (let p = 0; p < size; p++) into.orders[crossRow + active[p]!]! += count[active[p]!]!;
+        if (next >= first) for (let p = 0; p < size; p++) into.orders[crossRow + active[p]!]! += level[p]!;
+        order = orderTime[++orders]! - gapS;
+        continue;
       } else if (visit === next) {
-        visits++;
-        if (next >= first) for (let p = 0; p < size; p++) into.visits[crossRow + active[p]!]! += count[active[p]!]!;
+        if (next >= first) for (let p = 0; p < size; p++) into.visits[crossRow + active[p]!]! += level[p]!;
+        visit = visitTime[++visits]! - gapS;
+        continue;
+      } else if (finish === next) {
+        down = touchColumn[ends]!;
+        if (paidColumn[down] === 1) paidActive--;
+        else down += WINDOWS - 1;
+        finish = touchTime[++ends]! + horizonS;
+      } else if (secondStop === next) {
+        down = visitColumn[secondEnds]! + 1;
+        up = down + 1;
+        secondStop = visitTime[++secondEnds]! + secondEnd;
+      } else if (firstStop === next) {
+        down = visitColumn[firstEnds]!;
+        up = down + 1;
+        firstStop = visitTime[++firstEnds]! + firstEnd;
       } else {
-        let up = -1;
-        let down = -1;
-        if (finish === next) {
-          down = touchColumn[ends++]!;
-          if (paidColumn[down] === 1) paidActive--;
-          else down += WINDOWS - 1;
-        } else if (secondStop === next) {
-          down = visitColumn[secondEnds++]! + 1;
-          up = down + 1;
-        } else if (firstStop === next) {
-          down = visitColumn[firstEnds++]!;
-          up = down + 1;
-        } else {
-          up = touchColumn[starts++]!;
-          if (paidColumn[up] === 1) paidActive++;
-        }
-        if (up >= 0 && count[up]!++ === 0) {
+        up = touchColumn[starts]!;
+        if (paidColumn[up] === 1) paidActive++;
+        start = touchTime[++starts]!;
+      }
+      if (up >= 0) {
+        const at = place[up]!;
+        if (at !== 0) level[at]! += 1;
+        else {
           place[up] = size;
-          active[size++] = up;
+          active[size] = up;
+          level[size++] = 1;
         }
-        if (down >= 0 && --count[down]! === 0) {
-          const last = active[--size]!;
-          active[place[down]!] = last;
-          place[last] = place[down]!;
+      }
+      if (down >= 0) {
+        const at = place[down]!;
+        if (level[at]! > 1) level[at]! -= 1;
+        else {
+          place[down] = 0;
+          size--;
+          if (at < size) {
+            active[at] = active[size]!;
+            level[at] = level[size]!;
+            place[active[at]!] = at;
+          }
         }
       }
     }
-    for (let p = 0; p < size; p++) count[active[p]!] = 0;
+    for (let p = 1; p < size; p++) place[active[p]!] = 0;
   }
   return { cells, design, reached, free, flanked, visitsAfter, visitsBefore, touches, visits: visitCount, userDays };
 }
