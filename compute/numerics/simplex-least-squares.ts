@@ -7,7 +7,8 @@ export interface SimplexProblem {
   readonly projection: Float64Array;
 }
 
-function objective({ gram, projection }: SimplexProblem, w: Float64Array): number {
+/** The function that is minimised, at w. */
+export function simplexObjective({ gram, projection }: SimplexProblem, w: Float64Array): number {
   let value = 0;
   for (let i = 0; i < w.length; i++) {
     value -= 2 * w[i]! * projection[i]!;
@@ -54,7 +55,7 @@ export function simplexLeastSquares(problem: SimplexProblem): Float64Array {
   for (const face of faces) {
     const w = minimumOnFace(problem, face);
     if (w === null || w.some((weight) => !(weight >= 0))) continue;
-    const value = objective(problem, w);
+    const value = simplexObjective(problem, w);
     if (value < least - Math.abs(least === Infinity ? 0 : least) * 1e-12) {
       least = value;
       best = w;

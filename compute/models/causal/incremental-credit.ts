@@ -42,7 +42,7 @@ export interface CreditSetting {
 export function creditByPlacebos(prav: PravResult, align: ReturnType<typeof aligner>, shares: MemberShares, setting: CreditSetting): IncrementalCredit {
   const { channels, isBaseline } = setting;
   const folds = { ...prav.folds, target: align(prav.folds.target, prav.folds.folds), error: align(prav.folds.error, prav.folds.folds), share: align(prav.folds.share, prav.folds.folds) };
-  const learned = stackedWeights(shares, folds, channels);
+  const learned = stackedWeights(shares, folds, channels, prav.estimator === 'joint');
   const weights = learned ?? { markov: 0, shapley: 0, dominance: 0, rwa: 0, prav: 1 };
   const revenue = Math.min(prav.total, setting.mostRevenue);
   const conversions = Math.min(sumOf(prav.conversions), setting.mostConversions);

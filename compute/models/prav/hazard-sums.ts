@@ -6,7 +6,7 @@ import type { RunOptions } from '../../run-options.ts';
 import { estimationEnd } from './exposure-sums.ts';
 
 /** A baseline channel's touches count in three windows after them, that end at these parts of the horizon. */
-export const BASELINE_WINDOW_ENDS = [1 / 7, 3 / 7, 1] as const;
+export const BASELINE_WINDOW_ENDS = [3 / 14, 1 / 2, 1] as const;
 const WINDOWS = BASELINE_WINDOW_ENDS.length;
 const USERS_PER_CHECK = 512;
 
@@ -34,13 +34,14 @@ export function hazardDesign({ isBaseline, horizonS }: Pick<RunOptions, 'isBasel
 /**
  * Normal equations of two additive hazards (Aalen 1989; Lin & Ying 1994), per cell of users, row-major: x(t) counts the user's touches
  * whose window holds t; `gram` = ∫ x·xᵀ dt in days (a pair stands once, in either order), `orders` and `visits` = Σ x at conversions and
- * at unpaid visits. The `free` ones cover the time that no paid touch has reached within the horizon, the `reached` ones all other time.
+ * at unpaid visits.
  */
 export interface HazardSums {
   readonly cells: number;
   readonly design: HazardDesign;
-  readonly reached: HazardMoments;
-  readonly free: HazardMoments;
+  readonly gram: Float64Array;
+  readonly orders: Float64Array;
+  readonly visits: Float64Array;
   /** cells × channels: touches with a whole placebo window on both sides in sight, and unpaid visits after and before them */
   readonly flanked: Float64Array;
   readonly visitsAfter: Float64Array;
@@ -48,14 +49,8 @@ export interface HazardSums {
   /** cells × channels: touches, each counting the part of its horizon that lies in the requested range */
   readonly touches: Float64Array;
   /** per cell: unpaid visits and user-days in sight */
-  readonly visits: Float64Array;
+  readonly visitCount: Float64Array;
   readonly userDays: Float64Array;
-}
-
-export interface HazardMoments {
-  readonly gram: Float64Array;
-  readonly orders: Float64Array;
-  readonly visits: Float64Array;
 }
 
 function longestUser(userStart: Uint32Array): number {
@@ -78,9 +73,9 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const channels = table.channels.length;
   const design = hazardDesign(options);
   const { columns, columnOf } = design;
-  const moments = (): HazardMoments => ({ gram: new Float64Array(cells * columns * columns), orders: new Float64Array(cells * columns), visits: new Float64Array(cells * columns) });
-  const reached = moments();
-  const free = moments();
+  const gram = new Float64Array(cells * columns * columns);
+  const orders = new Float64Array(cells * columns);
+  const visits = new Float64Array(cells * columns);
   const flanked = new Float64Array(cells * channels);
   const visitsAfter = new Float64Array(cells * channels);
   const visitsBefore = new Float64Array(cells * channels);
@@ -162,9 +157,8 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     active[0] = 0;
     level[0] = 1;
     let size = 1;
-    let paidActive = 0;
     let now = first;
-    let [starts, firstEnds, secondEnds, ends, orders, visits] = [0, 0, 0, 0, 0, 0];
+    let [starts, firstEnds, secondEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
     let start = touchTime[0]!;
     let finish = start + horizonS;
     let firstStop = visitTime[0]! + firstEnd;
@@ -174,9 +168,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     for (;;) {
       const next = Math.min(start, firstStop, secondStop, finish, order, visit);
       const until = next < end ? next : end;
-      const into = paidActive === 0 ? free : reached;
       if (until > now) {
-        const { gram } = into;
         const days = (until - now) / DAY_S;
         for (let p = 0; p < size; p++) {
           const rowOfP = gramRow + active[p]! * columns;
@@ -189,17 +181,16 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       let up = -1;
       let down = -1;
       if (order === next) {
-        if (next >= first) for (let p = 0; p < size; p++) into.orders[crossRow + active[p]!]! += level[p]!;
-        order = orderTime[++orders]! - gapS;
+        if (next >= first) for (let p = 0; p < size; p++) orders[crossRow + active[p]!]! += level[p]!;
+        order = orderTime[++ordersSeen]! - gapS;
         continue;
       } else if (visit === next) {
-        if (next >= first) for (let p = 0; p < size; p++) into.visits[crossRow + active[p]!]! += level[p]!;
-        visit = visitTime[++visits]! - gapS;
+        if (next >= first) for (let p = 0; p < size; p++) visits[crossRow + active[p]!]! += level[p]!;
+        visit = visitTime[++visitsSeen]! - gapS;
         continue;
       } else if (finish === next) {
         down = touchColumn[ends]!;
-        if (paidColumn[down] === 1) paidActive--;
-        else down += WINDOWS - 1;
+        if (paidColumn[down] === 0) down += WINDOWS - 1;
         finish = touchTime[++ends]! + horizonS;
       } else if (secondStop === next) {
         down = visitColumn[secondEnds]! + 1;
@@ -211,7 +202,6 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
         firstStop = visitTime[++firstEnds]! + firstEnd;
       } else {
         up = touchColumn[starts]!;
-        if (paidColumn[up] === 1) paidActive++;
         start = touchTime[++starts]!;
       }
       if (up >= 0) {
@@ -239,7 +229,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     }
     for (let p = 1; p < size; p++) place[active[p]!] = 0;
   }
-  return { cells, design, reached, free, flanked, visitsAfter, visitsBefore, touches, visits: visitCount, userDays };
+  return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
 /** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. */
@@ -249,17 +239,17 @@ export function regroupHazards(sums: HazardSums, modulus: number): HazardSums {
     for (let i = 0; i < rows.length; i++) folded[i % folded.length]! += rows[i]!;
     return folded;
   };
-  const moments = ({ gram, orders, visits }: HazardMoments): HazardMoments => ({ gram: fold(gram), orders: fold(orders), visits: fold(visits) });
   return {
     cells: modulus,
     design: sums.design,
-    reached: moments(sums.reached),
-    free: moments(sums.free),
+    gram: fold(sums.gram),
+    orders: fold(sums.orders),
+    visits: fold(sums.visits),
     flanked: fold(sums.flanked),
     visitsAfter: fold(sums.visitsAfter),
     visitsBefore: fold(sums.visitsBefore),
     touches: fold(sums.touches),
-    visits: fold(sums.visits),
+    visitCount: fold(sums.visitCount),
     userDays: fold(sums.userDays),
   };
 }

@@ -46,7 +46,7 @@ export function identifyByPlacebos(estimate: Estimate, kappas: readonly number[]
 /** The joint estimate ± z standard deviations: sampling, κ, the effect and the halo correction, independent of each other. */
 export function identifyJointly(estimate: JointEstimate, halo: Float64Array, revenuePerEffect: Float64Array, standardError: Float64Array, z: number): Identification {
   const { kappa, sources, pull, signedRevenue } = estimate;
-  const disagreement = sources.late === null || sources.free === null ? kappa : sources.late - sources.free;
+  const disagreement = sources.whole === null || sources.late === null ? kappa : sources.whole - sources.late;
   const kappaError = Math.hypot(KAPPA_ERROR * kappa, disagreement / 2);
   const reach = standardError.map(
     (error, c) => z * Math.hypot(error, kappaError * Math.max(0, pull[c]!) * revenuePerEffect[c]!, EFFECT_ERROR * signedRevenue[c]!, HALO_ERROR * kappa * halo[c]! * revenuePerEffect[c]!),

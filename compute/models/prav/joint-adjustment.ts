@@ -2,7 +2,7 @@ import { factorise, solveInto } from '../../numerics/linear-solve.ts';
 import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
 import { BASELINE_WINDOW_ENDS } from './hazard-sums.ts';
-import type { HazardDesign, HazardMoments, HazardSums } from './hazard-sums.ts';
+import type { HazardDesign, HazardSums } from './hazard-sums.ts';
 import { incrementalAt } from './placebo-adjustment.ts';
 import type { Estimate, Setting } from './placebo-adjustment.ts';
 
@@ -15,18 +15,18 @@ const HALO_PART = 0.25;
 /** Moments of one set of users. */
 export interface HazardEvidence {
   readonly design: HazardDesign;
-  readonly all: HazardMoments;
-  /** of the time that no paid touch has reached */
-  readonly free: HazardMoments;
+  readonly gram: Float64Array;
+  readonly orders: Float64Array;
+  readonly visits: Float64Array;
   readonly touches: Float64Array;
 }
 
 /** κ by its two sources; null where a source has nothing to say. */
 export interface KappaSources {
-  /** placebo touches' windows after the first, all time */
+  /** all windows after placebo touches */
+  readonly whole: number | null;
+  /** without the first window, the days right after the visit */
   readonly late: number | null;
-  /** all their windows, in time that no paid touch has reached */
-  readonly free: number | null;
 }
 
 export interface JointEstimate extends Estimate {
@@ -36,32 +36,24 @@ export interface JointEstimate extends Estimate {
 /** Adds up the cells that `belongs` selects. */
 export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean): HazardEvidence {
   const { columns } = sums.design;
-  const add = (into: Float64Array, rows: Float64Array): void => {
+  const add = (rows: Float64Array): Float64Array => {
+    const into = new Float64Array(rows.length / sums.cells);
     for (let cell = 0; cell < sums.cells; cell++) if (belongs(cell)) for (let i = 0; i < into.length; i++) into[i]! += rows[cell * into.length + i]!;
+    return into;
   };
-  const moments = (parts: readonly HazardMoments[]): HazardMoments => {
-    const sum = { gram: new Float64Array(columns * columns), orders: new Float64Array(columns), visits: new Float64Array(columns) };
-    for (const part of parts) {
-      add(sum.gram, part.gram);
-      add(sum.orders, part.orders);
-      add(sum.visits, part.visits);
+  const gram = add(sums.gram);
+  for (let p = 0; p < columns; p++) {
+    for (let q = 0; q < p; q++) {
+      const pair = gram[p * columns + q]! + gram[q * columns + p]!;
+      gram[p * columns + q] = pair;
+      gram[q * columns + p] = pair;
     }
-    for (let p = 0; p < columns; p++) {
-      for (let q = 0; q < p; q++) {
-        const pair = sum.gram[p * columns + q]! + sum.gram[q * columns + p]!;
-        sum.gram[p * columns + q] = pair;
-        sum.gram[q * columns + p] = pair;
-      }
-    }
-    return sum;
-  };
-  const touches = new Float64Array(sums.design.columnOf.length);
-  add(touches, sums.touches);
-  return { design: sums.design, all: moments([sums.reached, sums.free]), free: moments([sums.free]), touches };
+  }
+  return { design: sums.design, gram, orders: add(sums.orders), visits: add(sums.visits), touches: add(sums.touches) };
 }
 
 /** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits }: HazardMoments, { columns, windowDays }: HazardDesign): { orders: Float64Array; visits: Float64Array } | null {
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence): { orders: Float64Array; visits: Float64Array } | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
@@ -79,8 +71,7 @@ function solveHazards({ gram, orders, visits }: HazardMoments, { columns, window
 }
 
 /** Conversions per extra unpaid visit: least squares through the origin over the placebo channels' windows that pull visits at all. */
-function kappaOf(perTouch: { orders: Float64Array; visits: Float64Array } | null, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array, firstWindow: number): number | null {
-  if (perTouch === null) return null;
+function kappaOf(perTouch: { orders: Float64Array; visits: Float64Array }, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array, firstWindow: number): number | null {
   let product = 0;
   let square = 0;
   for (let b = 0; b < isBaseline.length; b++) {
@@ -96,15 +87,14 @@ function kappaOf(perTouch: { orders: Float64Array; visits: Float64Array } | null
   return square > 0 ? Math.max(0, product / square) : null;
 }
 
-/** The mean of the sources that speak. */
-export const kappaFrom = ({ late, free }: KappaSources): number | null => (late === null || free === null ? (late ?? free) : (late + free) / 2);
+/** The smaller of the sources that speak. */
+export const kappaFrom = ({ whole, late }: KappaSources): number | null => (whole === null || late === null ? (whole ?? late) : Math.min(whole, late));
 
 /**
  * Steps 3 to 5 of PRAV for samples that are large enough to tell overlapping touches apart. Conversions and unpaid visits of all
  * person-time are regressed on the touches in reach (hazard-sums): lift D and pull S are what a touch of the channel itself adds, its
- * neighbours' held fixed. κ is the mean of two estimates that each leave out what would make placebos seem effective:
- * `late` skips the days right after an unpaid visit (persuaded customers announce themselves by a visit),
- * `free` looks at people whom no paid touch has reached within the horizon. `halo` (visits that the touches themselves brought) is no sign of
+ * neighbours' held fixed. κ is read from the placebo channels' windows, with and without the first one, and the smaller is taken: customers whom
+ * advertising persuaded announce their order by a visit in the days before it, which makes the first window speak for more than selection. `halo` (visits that the touches themselves brought) is no sign of
  * selection and is taken off the pull. Touches count by the part of their horizon that lies in the range.
  * null where there is no conversion or no κ to be had.
  */
@@ -113,11 +103,11 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
   const { design } = hazard;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(hazard.all, design);
+  const perTouch = solveHazards(hazard);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
   const sources = {
+    whole: kappaOf(perTouch, design, exposure.exposures, isBaseline, 0),
     late: kappaOf(perTouch, design, exposure.exposures, isBaseline, 1),
-    free: kappaOf(solveHazards(hazard.free, design), design, exposure.exposures, isBaseline, 0),
   };
   const kappa = kappaFrom(sources) ?? fallbackKappa;
   if (kappa === null) return null;
@@ -154,7 +144,7 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
  * a touch can raise only what comes after: halo = visits after − visits before, where the difference is beyond chance
  * (delete-a-group jackknife) and a sizeable part of all excess. 0 otherwise. `sums` has one cell per group.
  */
-export function haloOf({ cells, flanked, visitsAfter, visitsBefore, visits, userDays }: HazardSums, isBaseline: Uint8Array, placeboWindowDays: number): Float64Array {
+export function haloOf({ cells, flanked, visitsAfter, visitsBefore, visitCount, userDays }: HazardSums, isBaseline: Uint8Array, placeboWindowDays: number): Float64Array {
   const channels = isBaseline.length;
   const total = (rows: Float64Array, c: number, width: number): number => {
     let sum = 0;
@@ -162,7 +152,7 @@ export function haloOf({ cells, flanked, visitsAfter, visitsBefore, visits, user
     return sum;
   };
   const days = total(userDays, 0, 1);
-  const average = days > 0 ? (total(visits, 0, 1) / days) * placeboWindowDays : 0;
+  const average = days > 0 ? (total(visitCount, 0, 1) / days) * placeboWindowDays : 0;
   return Float64Array.from(isBaseline, (baseline, c) => {
     const touches = total(flanked, c, channels);
     if (baseline === 1 || touches === 0) return 0;
