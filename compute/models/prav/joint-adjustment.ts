@@ -70,13 +70,25 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
   return { orders: solve(orders), visits: solve(visits) };
 }
 
-/** Conversions per extra unpaid visit: least squares through the origin over the placebo channels' windows that pull visits at all. */
-function kappaOf(perTouch: { orders: Float64Array; visits: Float64Array }, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array, firstWindow: number): number | null {
+/** κ over the whole horizon: conversions over unpaid visits, added up over the placebo channels. Null where they show no pull. */
+function wholeKappa(lift: Float64Array, pull: Float64Array, weight: Float64Array, isBaseline: Uint8Array): number | null {
+  let conversions = 0;
+  let visits = 0;
+  for (let b = 0; b < isBaseline.length; b++) {
+    if (isBaseline[b] !== 1) continue;
+    conversions += weight[b]! * lift[b]!;
+    visits += weight[b]! * pull[b]!;
+  }
+  return visits > 0 ? Math.max(0, conversions / visits) : null;
+}
+
+/** κ without the first window: least squares through the origin over the placebo channels' later windows that pull visits at all. */
+function lateKappa(perTouch: { orders: Float64Array; visits: Float64Array }, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array): number | null {
   let product = 0;
   let square = 0;
   for (let b = 0; b < isBaseline.length; b++) {
     if (isBaseline[b] !== 1) continue;
-    for (let w = firstWindow; w < BASELINE_WINDOW_ENDS.length; w++) {
+    for (let w = 1; w < BASELINE_WINDOW_ENDS.length; w++) {
       const j = columnOf[b]! + w;
       const visits = perTouch.visits[j]!;
       if (visits <= 0) continue;
@@ -105,12 +117,6 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
   const orders = exposure.scalars[Scalar.conversions]!;
   const perTouch = solveHazards(hazard);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
-  const sources = {
-    whole: kappaOf(perTouch, design, exposure.exposures, isBaseline, 0),
-    late: kappaOf(perTouch, design, exposure.exposures, isBaseline, 1),
-  };
-  const kappa = kappaFrom(sources) ?? fallbackKappa;
-  if (kappa === null) return null;
   const ofChannel = (column: Float64Array, c: number): number => {
     let sum = 0;
     for (let w = 0; w < (isBaseline[c] === 1 ? BASELINE_WINDOW_ENDS.length : 1); w++) sum += column[design.columnOf[c]! + w]!;
@@ -121,6 +127,12 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
     const visits = ofChannel(perTouch.visits, c);
     return visits - Math.min(halo[c]!, Math.max(0, visits));
   });
+  const sources = {
+    whole: wholeKappa(lift, pull, exposure.exposures, isBaseline),
+    late: lateKappa(perTouch, design, exposure.exposures, isBaseline),
+  };
+  const kappa = kappaFrom(sources) ?? fallbackKappa;
+  if (kappa === null) return null;
   const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);
   const effect = lift.map((d, c) => (isBaseline[c] === 1 ? 0 : d - kappa * Math.max(0, pull[c]!)));
   const incrementalConversions = incrementalAt(kappa, { ...exposure, touches: hazard.touches }, { lift, pull }, setting);
