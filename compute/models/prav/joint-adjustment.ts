@@ -12,6 +12,9 @@ const RIDGE = 1e-9;
 const HALO_ERRORS = 2;
 const HALO_PART = 0.25;
 
+/** Half of what lies below 0 is taken off what lies above: all of it where nothing works, and none where everything does, would be right. */
+export const NEGATIVE_OFFSET = 0.5;
+
 /** Moments of one set of users. */
 export interface HazardEvidence {
   readonly design: HazardDesign;
@@ -135,7 +138,7 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
   if (kappa === null) return null;
   const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);
   const effect = lift.map((d, c) => (isBaseline[c] === 1 ? 0 : d - kappa * Math.max(0, pull[c]!)));
-  const incrementalConversions = incrementalAt(kappa, { ...exposure, touches: hazard.touches }, { lift, pull }, setting);
+  const incrementalConversions = incrementalAt(kappa, { ...exposure, touches: hazard.touches }, { lift, pull }, setting, NEGATIVE_OFFSET);
   return {
     y0: exposure.scalars[Scalar.conversionTime]! / personTime,
     v0: exposure.scalars[Scalar.visitTime]! / personTime,

@@ -43,11 +43,16 @@ function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Ar
 /** Effect per touch at a given κ: D − κ·max(S, 0). */
 export const effectAt = (kappa: number, lift: number, pull: number): number => lift - kappa * Math.max(pull, 0);
 
-/** max(0, τ)·N per paid channel, scaled down where the sum passes all conversions of the range. */
-export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<Estimate, 'lift' | 'pull'>, { isBaseline, scale }: Setting): Float64Array {
-  const conversions = estimate.lift.map((lift, c) => (isBaseline[c] === 1 ? 0 : Math.max(0, effectAt(kappa, lift, estimate.pull[c]!)) * sums.touches[c]! * scale));
+/**
+ * max(0, τ)·N per paid channel, scaled down where the sum passes all conversions of the range. `offset` is the part of the effects below 0
+ * whose sum is taken off those above it, in proportion: what noise pushes below 0 is missing above it.
+ */
+export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<Estimate, 'lift' | 'pull'>, { isBaseline, scale }: Setting, offset = 0): Float64Array {
+  const signed = estimate.lift.map((lift, c) => (isBaseline[c] === 1 ? 0 : effectAt(kappa, lift, estimate.pull[c]!) * sums.touches[c]! * scale));
+  const conversions = signed.map((part) => Math.max(0, part));
   const total = conversions.reduce((sum, part) => sum + part, 0);
-  const most = sums.scalars[Scalar.rangeConversions]! * scale;
+  const below = offset === 0 ? 0 : offset * signed.reduce((sum, part) => sum + Math.max(0, -part), 0);
+  const most = Math.min(Math.max(0, total - below), sums.scalars[Scalar.rangeConversions]! * scale);
   return total > most ? conversions.map((part) => (part / total) * most) : conversions;
 }
 
