@@ -1,0 +1,146 @@
+import * as fc from 'fast-check';
+import { estimationEnd } from '../../../compute/models/prav/exposure-sums.ts';
+import { BASELINE_WINDOW_ENDS, sumHazards } from '../../../compute/models/prav/hazard-sums.ts';
+import type { PravResult } from '../../../compute/models/prav/prav-result.ts';
+import { DAY_S } from '../../../compute/run-options.ts';
+import type { RunOptions } from '../../../compute/run-options.ts';
+import { relativeDifference, total } from '../closeness.ts';
+import { eventRows } from '../event-rows.ts';
+import { eventTable, isUnpaid, wholeRange } from '../reference-data.ts';
+import type { EventRow } from '../reference-data.ts';
+import { figures } from '../run-in-thread.ts';
+import { simulateShoppers } from '../simulated-shoppers.ts';
+
+const prav = (rows: readonly EventRow[], changes: Partial<RunOptions> = {}): PravResult => {
+  const events = eventTable(rows);
+  return figures('prav', { events, options: wholeRange(events, changes) });
+};
+const at = (result: PravResult, channel: string): number => result.channels.indexOf(channel);
+
+/** The windows of one row as (column, from, to). */
+function windowsOf({ timeS, channel }: EventRow, columnOf: (channel: string) => number, horizonS: number): { column: number; from: number; to: number }[] {
+  if (!isUnpaid(channel)) return [{ column: columnOf(channel), from: timeS, to: timeS + horizonS }];
+  return BASELINE_WINDOW_ENDS.map((end, w) => ({ column: columnOf(channel) + w, from: timeS + (BASELINE_WINDOW_ENDS[w - 1] ?? 0) * horizonS, to: timeS + end * horizonS }));
+}
+
+describe('PRAV on large samples', () => {
+  const { rows, caused } = simulateShoppers(9_000, 7);
+  const result = prav(rows);
+  const orderValue = result.averageOrderValue;
+
+  test('tells overlapping touches apart: intervals hold what each channel set off, and the sum is near', () => {
+    expect(result.estimator).toBe('joint');
+    for (const channel of ['display', 'video', 'search', 'brand']) {
+      const truth = caused[channel]! * orderValue;
+      expect(result.intervalLow[at(result, channel)]).toBeLessThanOrEqual(truth);
+      expect(result.intervalHigh[at(result, channel)]).toBeGreaterThanOrEqual(truth);
+    }
+    const sum = total(Object.values(caused)) * orderValue;
+    expect(Math.abs(result.total - sum) / sum).toBeLessThan(0.25);
+    expect(result.intervalLow[at(result, 'display')]).toBeGreaterThan(0);
+  });
+
+  test('visits that a channel itself brings are found, and are no sign of selection', () => {
+    expect(result.halo[at(result, 'video')]).toBeGreaterThan(0.2);
+    expect(result.halo[at(result, 'video')]).toBeLessThan(0.4);
+    for (const channel of ['display', 'search', 'brand', 'direct', 'organic']) expect(result.halo[at(result, channel)]).toBe(0);
+    expect(result.pull[at(result, 'video')]).toBeLessThan(0.05);
+  });
+
+  test('where no channel works little is claimed (so few users leave some noise), and no channel is called significant', () => {
+    const nothing = prav(simulateShoppers(9_000, 8, false).rows);
+    expect(nothing.estimator).toBe('joint');
+    expect(nothing.total / nothing.rangeRevenue).toBeLessThan(0.2);
+    expect(Math.max(...nothing.intervalLow)).toBe(0);
+  });
+
+  test('a small sample keeps to the plain estimate', () => {
+    const few = prav(simulateShoppers(3_000, 7).rows);
+    expect(few.estimator).toBe('plain');
+    expect(total(few.halo)).toBe(0);
+  });
+
+  test('twice the users: the same effects, smaller errors', () => {
+    const twice = prav([...rows, ...rows.map((row) => ({ ...row, user: `again ${row.user}` }))]);
+    expect(relativeDifference(twice.effect, result.effect, 1e-9)).toBeLessThan(1e-6);
+    const ratio = total(twice.standardError) / total(result.standardError);
+    // Revenue doubles, and its error grows by √2 only.
+    expect(ratio).toBeGreaterThan(1.2);
+    expect(ratio).toBeLessThan(1.65);
+  });
+
+  test('the order of the users and of the channels, and a channel without touches, make no difference', () => {
+    const events = eventTable(rows);
+    const users = [...Map.groupBy(rows, (row) => row.user).values()].toReversed();
+    expect(relativeDifference(prav(users.flat()).intervalHigh, result.intervalHigh)).toBeLessThan(1e-6);
+    const order = [...events.channels.keys()].toReversed();
+    const channels = [...order.map((c) => events.channels[c]!), 'never seen'];
+    const renumbered = { ...events, channels, channel: events.channel.map((c) => (c < order.length ? order.indexOf(c) : c)) };
+    const again = figures('prav', { events: renumbered, options: wholeRange(renumbered) });
+    for (const name of ['value', 'effect', 'intervalHigh', 'halo'] as const) {
+      expect(relativeDifference(again[name].slice(0, -1), order.map((c) => result[name][c]!))).toBeLessThan(1e-6);
+      expect(again[name].at(-1)).toBe(0);
+    }
+  });
+
+  test('two channels that always occur together share their effect; refunds and free orders give numbers', () => {
+    const twins = prav(rows.flatMap((row) => (row.channel === 'search' && !row.conversion ? [row, { ...row, channel: 'search twin' }] : [row])));
+    expect(twins.lift[at(twins, 'search')]).toBeCloseTo(twins.lift[at(twins, 'search twin')]!, 4);
+    for (const value of [0, -10]) {
+      const odd = prav(rows.map((row) => ({ ...row, value: row.conversion ? value : 0 })));
+      expect(odd.total).toBe(0);
+      expect([...odd.intervalLow, ...odd.intervalHigh].every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  test('each channel is split over its segments without rest', () => {
+    const events = eventTable(rows);
+    const week = Uint32Array.from(events.timeS, (t) => Math.floor((t - 1_735_689_600) / (7 * DAY_S)));
+    const { segments } = figures('prav', { events, options: wholeRange(events), segments: { of: week, count: 10 } });
+    events.channels.forEach((_, c) => expect(total(segments!.split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12));
+  });
+});
+
+describe('the sums of the hazards', () => {
+  test('equal the integrals worked out interval by interval', () => {
+    fc.assert(
+      fc.property(eventRows, fc.integer({ min: 0, max: 30 }), (rows, startDay) => {
+        const table = eventTable(rows);
+        const options = wholeRange(table, { rangeStartS: startDay * DAY_S, rangeEndS: (startDay + 20) * DAY_S });
+        const sums = sumHazards(table, options, 1, () => undefined);
+        const { columns, columnOf } = sums.design;
+        const columnAt = (channel: string): number => columnOf[table.channels.indexOf(channel)]!;
+        const end = estimationEnd(options);
+        const gram = new Float64Array(columns * columns);
+        const orders = new Float64Array(columns);
+        const visits = new Float64Array(columns);
+        for (const all of Map.groupBy(rows, (row) => row.user).values()) {
+          const events = all.filter((row) => row.timeS <= end);
+          const first = Math.min(...all.map((row) => row.timeS));
+          if (first >= end) continue;
+          const windows = events.filter((row) => !row.conversion).flatMap((row) => windowsOf(row, columnAt, options.horizonS));
+          const stateAt = (t: number): Float64Array => {
+            const x = new Float64Array(columns);
+            x[0] = 1;
+            for (const { column, from, to } of windows) if (t > from && t <= to) x[column]! += 1;
+            return x;
+          };
+          const cuts = [...new Set([first, end, ...windows.flatMap(({ from, to }) => [from, to])])].filter((t) => t >= first && t <= end).toSorted((a, b) => a - b);
+          cuts.slice(1).forEach((to, i) => {
+            const x = stateAt((cuts[i]! + to) / 2);
+            for (let p = 0; p < columns; p++) for (let q = 0; q < columns; q++) gram[p * columns + q]! += (x[p]! * x[q]! * (to - cuts[i]!)) / DAY_S;
+          });
+          for (const row of events) {
+            if (row.timeS - options.gapS < first) continue;
+            const into = row.conversion ? orders : isUnpaid(row.channel) ? visits : null;
+            if (into !== null) stateAt(row.timeS - options.gapS).forEach((part, j) => (into[j]! += part));
+          }
+        }
+        const symmetric = sums.gram.map((part, i) => part + (Math.floor(i / columns) === i % columns ? 0 : sums.gram[(i % columns) * columns + Math.floor(i / columns)]!));
+        expect(relativeDifference(symmetric, gram, 1e-7)).toBeLessThan(1e-6);
+        expect([...sums.orders]).toEqual([...orders]);
+        expect([...sums.visits]).toEqual([...visits]);
+      }),
+    );
+  });
+});
