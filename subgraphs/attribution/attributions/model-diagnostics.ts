@@ -28,6 +28,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
     rwa: association(rwa),
     prav: prav.ok
       ? {
+          estimator: prav.estimator,
           kappa: prav.kappa,
           kappa_range: prav.kappaRange,
           estimation_end: new Date(prav.estimationEndS * 1000).toISOString(),
@@ -36,6 +37,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           touches: byChannel(prav.channels, prav.touches),
           lift_per_touch: byChannel(prav.channels, prav.lift),
           pull_on_unpaid_visits: byChannel(prav.channels, prav.pull),
+          visits_brought_per_touch: byChannel(prav.channels, prav.halo),
           effect_per_touch: byChannel(prav.channels, prav.effect),
           standard_error: byChannel(prav.channels, prav.standardError),
         }
