@@ -27,8 +27,11 @@ export const Scalar = {
   /** of the requested range */
   rangeConversions: 5,
   rangeRevenue: 6,
+  /** of those, with a touch within the lookback and since the previous conversion: what marketing can have caused */
+  touchedConversions: 7,
+  touchedRevenue: 8,
 } as const;
-const SCALARS = 7;
+const SCALARS = 9;
 
 /** Sums over the exposures of each segment and channel, segments × K, row-major. */
 export type SegmentSums = Omit<ExposureSums, 'scalars'>;
@@ -72,7 +75,7 @@ const overlap = (from: number, to: number, low: number, high: number): number =>
  */
 export function sumExposures(table: EventTable, options: RunOptions, cells: number, segmentations: readonly Segments[], checkpoint: Checkpoint): CellSums {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
-  const { rangeStartS, rangeEndS, horizonS, gapS, placeboWindowS, isBaseline } = options;
+  const { rangeStartS, rangeEndS, lookbackS, horizonS, gapS, placeboWindowS, isBaseline } = options;
   const channels = table.channels.length;
   const end = estimationEnd(options);
   const lastExposure = end - horizonS;
@@ -103,20 +106,30 @@ export function sumExposures(table: EventTable, options: RunOptions, cells: numb
 
     let conversions = 0;
     let visits = 0;
+    let lastTouch = -Infinity;
     for (let i = begin; i < stop; i++) {
       const t = timeS[i]!;
       if (conversion[i] === 1) {
         const revenue = value[valueIndex++]!;
+        const touched = channel[i] !== NO_CHANNEL || lastTouch >= t - lookbackS;
+        lastTouch = -Infinity;
         if (t > end) continue;
         scalars[scalar + Scalar.conversions]! += 1;
         scalars[scalar + Scalar.revenue]! += revenue;
         if (t >= rangeStartS && t < rangeEndS) {
           scalars[scalar + Scalar.rangeConversions]! += 1;
           scalars[scalar + Scalar.rangeRevenue]! += revenue;
+          if (touched) {
+            scalars[scalar + Scalar.touchedConversions]! += 1;
+            scalars[scalar + Scalar.touchedRevenue]! += revenue;
+          }
         }
         conversionTimes[conversions++] = t;
         if (atRisk) scalars[scalar + Scalar.conversionTime]! += overlap(t - horizonS, t, first, lastExposure);
-      } else if (t <= end && isBaseline[channel[i]!] === 1) {
+        continue;
+      }
+      lastTouch = t;
+      if (t <= end && isBaseline[channel[i]!] === 1) {
         visitTimes[visits++] = t;
         if (atRisk) scalars[scalar + Scalar.visitTime]! += overlap(t - gapS - placeboWindowS, t - gapS, first, lastExposure);
       }

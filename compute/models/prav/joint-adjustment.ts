@@ -3,7 +3,7 @@ import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
 import { BASELINE_WINDOW_ENDS } from './hazard-sums.ts';
 import type { HazardDesign, HazardSums } from './hazard-sums.ts';
-import { incrementalAt } from './placebo-adjustment.ts';
+import { incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { Estimate, Setting } from './placebo-adjustment.ts';
 
 /** Keeps the normal equations solvable where channels always occur together: they share their effect. */
@@ -150,7 +150,7 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, ha
     effect,
     signedRevenue: effect.map((tau, c) => tau * hazard.touches[c]! * scale * averageOrderValue),
     incrementalConversions,
-    incrementalRevenue: incrementalConversions.map((part) => part * averageOrderValue),
+    incrementalRevenue: revenueOf(incrementalConversions, averageOrderValue, exposure, scale),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Estimate {
   readonly effect: Float64Array;
   /** τ·N·order value, signed */
   readonly signedRevenue: Float64Array;
-  /** max(0, τ)·N, scaled down where the sum passes all conversions */
+  /** max(0, τ)·N, scaled down where the sum passes the conversions that a touch preceded */
   readonly incrementalConversions: Float64Array;
   readonly incrementalRevenue: Float64Array;
 }
@@ -44,7 +44,7 @@ function placeboRate(sums: ExposureSums, isBaseline: Uint8Array, lift: Float64Ar
 export const effectAt = (kappa: number, lift: number, pull: number): number => lift - kappa * Math.max(pull, 0);
 
 /**
- * max(0, τ)·N per paid channel, scaled down where the sum passes all conversions of the range. `offset` is the part of the effects below 0
+ * max(0, τ)·N per paid channel, scaled down where the sum passes the conversions that a touch preceded. `offset` is the part of the effects below 0
  * whose sum is taken off those above it, in proportion: what noise pushes below 0 is missing above it.
  */
 export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<Estimate, 'lift' | 'pull'>, { isBaseline, scale }: Setting, offset = 0): Float64Array {
@@ -52,8 +52,15 @@ export function incrementalAt(kappa: number, sums: ExposureSums, estimate: Pick<
   const conversions = signed.map((part) => Math.max(0, part));
   const total = conversions.reduce((sum, part) => sum + part, 0);
   const below = offset === 0 ? 0 : offset * signed.reduce((sum, part) => sum + Math.max(0, -part), 0);
-  const most = Math.min(Math.max(0, total - below), sums.scalars[Scalar.rangeConversions]! * scale);
+  const most = Math.min(Math.max(0, total - below), sums.scalars[Scalar.touchedConversions]! * scale);
   return total > most ? conversions.map((part) => (part / total) * most) : conversions;
+}
+
+/** Their revenue at the average order value, scaled down where the sum passes the revenue that a touch preceded. */
+export function revenueOf(conversions: Float64Array, averageOrderValue: number, sums: ExposureSums, scale: number): Float64Array {
+  const total = averageOrderValue * conversions.reduce((sum, part) => sum + part, 0);
+  const most = Math.max(0, sums.scalars[Scalar.touchedRevenue]! * scale);
+  return conversions.map((part) => part * averageOrderValue * (total > most ? most / total : 1));
 }
 
 /** null where there is no person-time, no conversion, or no κ to be had. */
@@ -82,6 +89,6 @@ export function adjustByPlacebos(sums: ExposureSums, setting: Setting): Estimate
     effect,
     signedRevenue: effect.map((tau, c) => tau * sums.touches[c]! * scale * averageOrderValue),
     incrementalConversions,
-    incrementalRevenue: incrementalConversions.map((part) => part * averageOrderValue),
+    incrementalRevenue: revenueOf(incrementalConversions, averageOrderValue, sums, scale),
   };
 }

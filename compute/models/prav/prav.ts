@@ -13,7 +13,7 @@ import { regroupHazards, sumHazards } from './hazard-sums.ts';
 import { FEWEST_PLACEBO_EXPOSURES, identifyByPlacebos, identifyJointly, singlePlacebos } from './identification.ts';
 import { adjustJointly, evidenceOfCells, haloOf, NEGATIVE_OFFSET } from './joint-adjustment.ts';
 import type { JointEstimate } from './joint-adjustment.ts';
-import { adjustByPlacebos, incrementalAt } from './placebo-adjustment.ts';
+import { adjustByPlacebos, incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { EstimateOn } from './placebo-adjustment.ts';
 import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
@@ -138,7 +138,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const warnings: string[] = [];
   if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
-  const revenueAt = (at: number): Float64Array => incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET).map((conversions) => conversions * averageOrderValue);
+  const revenueAt = (at: number): Float64Array => revenueOf(incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET), averageOrderValue, all, 1);
   checkpoint(0.97);
   return {
     ok: true,

@@ -118,7 +118,9 @@ describe('PRAV', () => {
         expect(result.averageOrderValue).toBeCloseTo(byHand.orderValue, 8);
         expect(relativeDifference(result.effect, table.channels.map(byHand.effect), 1e-7)).toBeLessThan(1e-6);
         expect([...result.touches]).toEqual(table.channels.map(byHand.touches));
-        expect(total(result.conversions)).toBeLessThanOrEqual(result.rangeConversions + 1e-9);
+        const { unattributed } = figures('comparison', { events: table, options });
+        expect(total(result.conversions)).toBeLessThanOrEqual(result.rangeConversions - unattributed.conversions + 1e-9);
+        expect(result.total).toBeLessThanOrEqual(result.rangeRevenue - unattributed.value + 1e-6);
         table.channels.forEach((_, c) => {
           expect(result.intervalLow[c]).toBeLessThanOrEqual(result.value[c]!);
           expect(result.intervalHigh[c]).toBeGreaterThanOrEqual(result.value[c]!);
