@@ -96,8 +96,8 @@ describe('PRAV on large samples', () => {
   test('each channel is split over its segments without rest', () => {
     const events = eventTable(rows);
     const week = Uint32Array.from(events.timeS, (t) => Math.floor((t - 1_735_689_600) / (7 * DAY_S)));
-    const { segments } = figures('prav', { events, options: wholeRange(events), segments: { of: week, count: 10 } });
-    events.channels.forEach((_, c) => expect(total(segments!.split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12));
+    const { segments } = figures('prav', { events, options: wholeRange(events), segments: [{ of: week, count: 10 }] });
+    events.channels.forEach((_, c) => expect(total(segments[0]!.split.filter((__, i) => i % events.channels.length === c))).toBeCloseTo(1, 12));
   });
 });
 
