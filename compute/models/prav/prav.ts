@@ -7,23 +7,15 @@ import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 import { sharesOf, sumOf } from '../credits.ts';
 import { estimationEnd, regroup, Scalar, sumExposures, sumOfCells } from './exposure-sums.ts';
-import type { CellSums, ExposureSums, Segments } from './exposure-sums.ts';
+import type { ExposureSums, Segments } from './exposure-sums.ts';
 import { estimateFolds, FOLD_CELLS } from './folds.ts';
-import { regroupHazards, sumHazards } from './hazard-sums.ts';
 import { FEWEST_PLACEBO_EXPOSURES, identifyByPlacebos, identifyJointly, singlePlacebos } from './identification.ts';
-import { adjustJointly, evidenceOfCells, haloOf, NEGATIVE_OFFSET } from './joint-adjustment.ts';
-import type { JointEstimate } from './joint-adjustment.ts';
+import { NEGATIVE_OFFSET } from './joint-adjustment.ts';
+import { estimateJointly } from './joint-estimate.ts';
 import { adjustByPlacebos, incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { EstimateOn } from './placebo-adjustment.ts';
 import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
-
-/**
- * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its columns
- * are mostly noise, and the plain lift over person-time errs less.
- */
-const JOINT_FROM_USERS = 5_000;
-const JOINT_FROM_CONVERSIONS = 300;
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
@@ -63,38 +55,6 @@ function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, k
     totals[group] = sumOf(without.incrementalRevenue);
   }
   return { signed, revenue, totals };
-}
-
-/** The joint estimate on all users and on parts of them; null where the sample is too small for it. */
-interface Joint {
-  readonly estimate: JointEstimate;
-  readonly halo: Float64Array;
-  readonly touches: Float64Array;
-  readonly onGroups: EstimateOn;
-  readonly onFolds: EstimateOn;
-}
-
-function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
-  const { isBaseline, groups, placeboWindowS } = options;
-  const all = sumOfCells(byGroup, () => true);
-  const end = estimationEnd(options);
-  let users = 0;
-  for (let user = 0; user + 1 < events.userStart.length; user++) if (events.userStart[user]! < events.userStart[user + 1]! && events.timeS[events.userStart[user]!]! < end - options.horizonS) users++;
-  if (users < JOINT_FROM_USERS || all.scalars[Scalar.conversions]! < JOINT_FROM_CONVERSIONS) return null;
-  const hazards = sumHazards(events, options, cells, checkpoint);
-  const hazardsByGroup = regroupHazards(hazards, groups);
-  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
-  const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const evidence = evidenceOfCells(hazardsByGroup, () => true);
-  const estimate = adjustJointly(all, evidence, halo, { isBaseline, scale: 1, fallbackKappa: null });
-  if (estimate === null) return null;
-  return {
-    estimate,
-    halo,
-    touches: evidence.touches,
-    onGroups: (belongs, setting) => adjustJointly(sumOfCells(byGroup, belongs), evidenceOfCells(hazardsByGroup, belongs), halo, setting),
-    onFolds: (belongs, setting) => adjustJointly(sumOfCells(byFold, belongs), evidenceOfCells(hazardsByFold, belongs), halo, setting),
-  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { estimationEnd } from '../../../compute/models/prav/exposure-sums.ts';
-import { BASELINE_WINDOW_ENDS, sumHazards } from '../../../compute/models/prav/hazard-sums.ts';
+import { BASELINE_WINDOW_ENDS } from '../../../compute/models/prav/hazard-design.ts';
+import { sumHazards } from '../../../compute/models/prav/hazard-sums.ts';
 import type { PravResult } from '../../../compute/models/prav/prav-result.ts';
 import { DAY_S } from '../../../compute/run-options.ts';
 import type { RunOptions } from '../../../compute/run-options.ts';
