@@ -1,3 +1,9 @@
+import { runEvidence } from './evidence/evidence.ts';
+import type { EvidenceInput, EvidenceResult } from './evidence/evidence.ts';
+import { runScrutiny } from './evidence/scrutiny.ts';
+import type { ScrutinyInput, ScrutinyResult } from './evidence/scrutiny.ts';
+import { runSensitivity } from './evidence/sensitivity.ts';
+import type { SensitivityInput, SensitivityResult } from './evidence/sensitivity.ts';
 import { faultOfEventTable, faultOfPathTable } from './journey-tables.ts';
 import type { EventTable, PathTable } from './journey-tables.ts';
 import { breakDown } from './models/breakdown/breakdown.ts';
@@ -63,6 +69,9 @@ export interface Tasks {
   comparison: { input: ComparisonInput; result: ComparisonResult };
   breakdown: { input: BreakdownInput; result: BreakdownResult };
   causal: { input: CausalInput; result: CausalResult };
+  evidence: { input: EvidenceInput; result: EvidenceResult };
+  scrutiny: { input: ScrutinyInput; result: ScrutinyResult };
+  sensitivity: { input: SensitivityInput; result: SensitivityResult };
 }
 export type TaskName = keyof Tasks;
 export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
@@ -96,6 +105,9 @@ const TASKS: { readonly [Name in TaskName]: (input: TaskInput<Name>, checkpoint:
       : withPaths(input.paths, () => compareOnPaths(input.paths, input.unattributed, checkpoint)),
   breakdown: (input, checkpoint) => withEvents(input.events, () => breakDown(input, checkpoint)),
   causal: (input) => runCausal(input),
+  evidence: (input, checkpoint) => runEvidence(input, checkpoint),
+  scrutiny: (input) => runScrutiny(input),
+  sensitivity: (input, checkpoint) => runSensitivity(input, checkpoint),
 };
 
 function isFiniteThroughout(value: unknown): boolean {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -42,6 +43,8 @@ export interface Config {
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
+  /** Weight of each component in the score of the trust envelope; the same in every process. */
+  readonly trustWeights: TrustWeights;
 }
 
 /** The environment does not describe a runnable service. The message has one line per wrong value. */
@@ -63,6 +66,13 @@ const url = (schemes: readonly string[], example: string) =>
 const httpUrl = (example: string) => url(['http:', 'https:'], example).transform((value) => value.replace(/\/+$/, ''));
 const baseUrl = httpUrl('https://api.example/v1').refine((value) => value.endsWith('/v1'), 'a URL that ends in /v1, such as https://api.example/v1');
 const postgresUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/liftgraph');
+
+const WEIGHTS = 'the weights of detection, attribution, provenance, consistency and taxonomy, with sum 1, such as detection=0.25,attribution=0.25,provenance=0.2,consistency=0.2,taxonomy=0.1';
+const trustWeights = z.string().transform((text, context) => {
+  const weights = parseTrustWeights(text);
+  if (weights === null) context.addIssue(WEIGHTS);
+  return weights ?? z.NEVER;
+});
 
 const EIGHT_GIB = 8 * 1024 ** 3;
 const TERABYTE = 10 ** 12;
@@ -92,6 +102,7 @@ const environmentSchema = z.object({
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
+  TRUST_WEIGHTS: trustWeights.optional(),
 });
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
@@ -158,6 +169,7 @@ function toConfig(environment: Environment): Config {
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
+    trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
   };
 }
 
@@ -172,6 +184,7 @@ export function describeConfig(config: Config): string[] {
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
   if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey') return '(set, hidden)';
+  if (name === 'trustWeights') return Object.entries(value as TrustWeights).map(([component, weight]) => `${component}=${weight}`).join(',');
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
   return typeof value === 'string' ? withoutPassword(value) : String(value);
 }

@@ -1,5 +1,6 @@
 import { ConfigError, describeConfig, loadConfig, type Config } from '../platform/config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
+import { useTrustWeights } from '../platform/trust/weights.ts';
 import { watchParent } from './parent-watch.ts';
 import type { Running } from './running.ts';
 
@@ -49,6 +50,7 @@ async function stop(cause: string, announceMs: number): Promise<void> {
 
 /** Loads the code of the role alone: a worker needs no gateway. */
 async function startRole(role: Config, log: Logger): Promise<Running> {
+  useTrustWeights(role.trustWeights);
   if (role.role === 'all') return (await import('./all.ts')).startAll(role, log);
   if (role.role === 'gateway') return (await import('./gateway.ts')).startGateway(role, log);
   if (role.role === 'worker') return (await import('./worker-role.ts')).startWorkerRole(role, log);

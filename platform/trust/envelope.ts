@@ -1,5 +1,8 @@
+import { trustWeights, type TrustComponent, type TrustWeights } from './weights.ts';
+
 /** The trust envelope (HREI) that every answer carries; all scores are risks in [0, 1], 0 is perfect trust. */
 export interface TrustEnvelope {
+  /** Σ weight · component score, to two decimals, half up. */
   readonly hreiScore: number;
   readonly riskLevel: RiskLevel;
   readonly components: {
@@ -16,25 +19,50 @@ export interface TrustEnvelope {
     readonly confidenceIntervalsIncluded: boolean;
     readonly modelRunTraceable: boolean;
   };
-  readonly metadata: { readonly hreiVersion: string; readonly evaluatedAt: Date; readonly weights: Readonly<Record<TrustComponent, number>> };
+  readonly metadata: { readonly hreiVersion: string; readonly evaluatedAt: Date; readonly weights: TrustWeights };
 }
 
 export type RiskLevel = 'minimal' | 'low' | 'moderate' | 'high' | 'critical';
-export type TrustClassification = 'fabrication' | 'misattribution' | 'outdated_reference' | 'reasoning_failure';
-export type TrustComponent = 'detection' | 'attribution' | 'provenance' | 'consistency' | 'taxonomy';
+export const TRUST_CLASSIFICATIONS = ['fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure'] as const;
+export type TrustClassification = (typeof TRUST_CLASSIFICATIONS)[number];
 
-/** Weight of each component in `hreiScore`; they sum to 1. */
-const TRUST_WEIGHTS: Readonly<Record<TrustComponent, number>> = {
-  detection: 0.25,
-  attribution: 0.25,
-  provenance: 0.2,
-  consistency: 0.2,
-  taxonomy: 0.1,
-};
+/** The metrics of a component, without its score. */
+type Metrics<Component extends TrustComponent> = Omit<TrustEnvelope['components'][Component], 'score'>;
+
+/** What was measured of an estimate: the metrics of each component, the rules that it breaks, and what was checked. */
+export interface TrustMeasurement {
+  readonly detection: Metrics<'detection'>;
+  readonly attribution: Metrics<'attribution'>;
+  readonly provenance: Metrics<'provenance'>;
+  readonly consistency: Metrics<'consistency'>;
+  readonly taxonomy: Metrics<'taxonomy'>;
+  readonly verification: TrustEnvelope['verification'];
+}
 
 /** Version of the trust layer that belongs to a dated API version. */
 export function hreiVersion(apiVersion: string): string {
   return apiVersion.startsWith('2025-') ? '1.0.0' : '1.1.0';
+}
+
+/** The envelope of an estimate from what was measured: a component's score is the mean of its metrics, taxonomy's the share of classifications that apply. */
+export function estimateEnvelope(measured: TrustMeasurement, now: Date, apiVersion: string): TrustEnvelope {
+  const components: TrustEnvelope['components'] = {
+    detection: { score: mean(measured.detection), ...measured.detection },
+    attribution: { score: mean(measured.attribution), ...measured.attribution },
+    provenance: { score: mean(measured.provenance), ...measured.provenance },
+    consistency: { score: mean(measured.consistency), ...measured.consistency },
+    taxonomy: { score: measured.taxonomy.classifications.length / TRUST_CLASSIFICATIONS.length, ...measured.taxonomy },
+  };
+  const weights = trustWeights();
+  return { ...scoreOf(components, weights), components, verification: measured.verification, metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights } };
+}
+
+/** Weighted mean of the components that were measured, to two decimals, and the band that is read from it. */
+export function scoreOf(components: Partial<Readonly<Record<TrustComponent, { readonly score: number }>>>, weights: TrustWeights): Pick<TrustEnvelope, 'hreiScore' | 'riskLevel'> {
+  const present = Object.entries(components) as [TrustComponent, { readonly score: number }][];
+  const whole = present.reduce((sum, [component]) => sum + weights[component], 0);
+  const hreiScore = whole === 0 ? 0 : hundredths(present.reduce((sum, [component, { score }]) => sum + weights[component] * score, 0) / whole);
+  return { hreiScore, riskLevel: riskLevelOf(hreiScore) };
 }
 
 /**
@@ -53,6 +81,24 @@ export function recordEnvelope(records: number, now: Date, apiVersion: string): 
       taxonomy: { score: 0, classifications: [] },
     },
     verification: { groundTruthSource: 'system_of_record', claimsVerified: records, claimsTotal: records, confidenceIntervalsIncluded: false, modelRunTraceable: false },
-    metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights: TRUST_WEIGHTS },
+    metadata: { hreiVersion: hreiVersion(apiVersion), evaluatedAt: now, weights: trustWeights() },
   };
+}
+
+/** The band of a score that has two decimals: up to 0.20, 0.40, 0.60, 0.80, 1. */
+export function riskLevelOf(score: number): RiskLevel {
+  if (score <= 0.2) return 'minimal';
+  if (score <= 0.4) return 'low';
+  if (score <= 0.6) return 'moderate';
+  return score <= 0.8 ? 'high' : 'critical';
+}
+
+function mean(metrics: Readonly<Record<string, number>>): number {
+  const values = Object.values(metrics);
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Two decimals, half up, of the decimal number that is meant: sums of binary fractions miss it by some 10⁻¹⁷. */
+function hundredths(score: number): number {
+  return Math.round(Number((score * 100).toFixed(9))) / 100;
 }

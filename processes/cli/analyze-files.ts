@@ -9,12 +9,15 @@ import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-serv
 import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import { analyze, AnalysisFailedError } from '../../subgraphs/attribution/attributions/analyze.ts';
+import { analyze, AnalysisFailedError, type RunParameters } from '../../subgraphs/attribution/attributions/analyze.ts';
+import { measureEvidence } from '../../subgraphs/attribution/attributions/assess-trust.ts';
+import type { ModelOutcomes } from '../../subgraphs/attribution/attributions/compose-figures.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
 import { loadRunData } from '../../subgraphs/attribution/attributions/load-run-data.ts';
 import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sources/data-source.ts';
 import type { MeasuredEffect } from '../../subgraphs/attribution/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { partsDigest } from '../../subgraphs/attribution/touchpoints/stored-days.ts';
 import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
 import type { IngestReport } from '../../subgraphs/attribution/touchpoints/ingest-report.ts';
 import type { AttributionReport } from '../report/attribution-report.ts';
@@ -23,6 +26,7 @@ import { BadInputError } from './bad-input-error.ts';
 import type { CommandProgress } from './command-progress.ts';
 import type { InputFile } from './input-file.ts';
 import { reportOfFigures } from './report-of-figures.ts';
+import { trustOfFiles } from './trust-of-files.ts';
 
 export interface AnalyzeRequest {
   readonly files: readonly InputFile[];
@@ -87,7 +91,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   const dateRange = rangeOf(request, ingested, now);
   const granularity = request.granularity ?? granularityOf(dateRange);
   const data = await loadRunData(clickhouse)(
-    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments },
+    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
     () => undefined,
   );
   signal.throwIfAborted();
@@ -95,31 +99,34 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   progress.at(PROGRESS.models, 'Running the models');
   const pool = createComputePool();
   closers.push(() => pool.close());
-  const figures = await analyze(
-    data,
-    {
-      model: request.model,
-      granularity,
-      rangeStartS: Date.parse(dateRange[0]) / 1000,
-      rangeEndS: Date.parse(dateRange[1]) / 1000 + 86_400,
-      lookbackS: request.lookbackDays * 86_400,
-      confidenceLevel: request.confidenceLevel,
-      markovOrder: request.markovOrder,
-      baselineChannels: request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS,
-      currency: ingested.currency ?? 'USD',
-      seed: `${ingested.digest}/${dateRange.join('/')}`,
+  const parameters: RunParameters = {
+    model: request.model,
+    granularity,
+    rangeStartS: Date.parse(dateRange[0]) / 1000,
+    rangeEndS: Date.parse(dateRange[1]) / 1000 + 86_400,
+    lookbackS: request.lookbackDays * 86_400,
+    confidenceLevel: request.confidenceLevel,
+    markovOrder: request.markovOrder,
+    baselineChannels: request.baselineChannels ?? DEFAULT_BASELINE_CHANNELS,
+    currency: ingested.currency ?? 'USD',
+    seed: `${ingested.digest}/${dateRange.join('/')}`,
+  };
+  let outcomes: ModelOutcomes | undefined;
+  const analysis = analyze(data, parameters, {
+    pool,
+    signal,
+    clockMs: () => performance.now(),
+    startedMs,
+    onOutcomes: (all) => (outcomes = all),
+    onProgress: (event) => {
+      if (event.kind === 'PROGRESS') progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
     },
-    {
-      pool,
-      signal,
-      clockMs: () => performance.now(),
-      startedMs,
-      onProgress: (event) => {
-        if (event.kind === 'PROGRESS') progress.at(PROGRESS.models + (1 - PROGRESS.models) * event.progress, event.message);
-      },
-    },
-  );
-  return reportOfFigures(figures, { model: request.model, granularity, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now });
+  });
+  const assess = measureEvidence(data, parameters, { pool, signal });
+  const figures = await analysis;
+  progress.at(0.97, 'Checking the figures');
+  const { evidence } = await assess(figures, outcomes!, { measuredAt: now, recordedDays: [], lastArrival: now, syncIntervalS: 0, citationReliability: 0 });
+  return reportOfFigures(figures, { model: request.model, granularity, dateRange, lookbackDays: request.lookbackDays, confidenceLevel: request.confidenceLevel, createdAt: now, trust: trustOfFiles(evidence, figures, now) });
 }
 
 interface Ingested {

@@ -2,7 +2,7 @@ import { roundHalfUp } from '../../schema/rounding.ts';
 import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/attributions/figures.ts';
 import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
 import { presentCampaigns, presentTimeSeries } from '../../subgraphs/attribution/attributions/present-breakdown.ts';
-import type { AttributionReport, ReportedCampaign, ReportedChannel, ReportedExperiment, ReportedPeriod } from '../report/attribution-report.ts';
+import type { AttributionReport, ReportedCampaign, ReportedChannel, ReportedExperiment, ReportedPeriod, ReportedTrust } from '../report/attribution-report.ts';
 
 /** What the figures do not know of their run. */
 export interface RunFacts {
@@ -12,6 +12,7 @@ export interface RunFacts {
   readonly lookbackDays: number;
   readonly confidenceLevel: number;
   readonly createdAt: Date;
+  readonly trust: ReportedTrust;
 }
 
 /** The figures of an analysis in the REST door's names and roundings: money 2 decimals, ratios 4. */
@@ -35,6 +36,7 @@ export function reportOfFigures(figures: AnalysisFigures, facts: RunFacts): Attr
     revenue_causal_cents: figures.revenueCausalCents,
     delta_r_cents: figures.deltaRCents,
     delta_r_net_cents: figures.deltaRNetCents,
+    trust: facts.trust,
     model_breakdown: roundEach(figures.modelBreakdown, 4),
     comparison: roundEach(figures.comparison, 2),
     granularity: facts.granularity,

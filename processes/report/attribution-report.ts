@@ -62,6 +62,18 @@ export interface ReportedCampaign {
   readonly roas: number | null;
 }
 
+/** How far the figures can be trusted, as far as that can be known without a service: nobody keeps the files or their source. */
+export interface ReportedTrust {
+  /** Of what was measured, in [0, 1]; 0 is perfect trust. */
+  readonly hrei_score: number;
+  readonly risk_level: string;
+  /** Score and metrics of each component that was measured. */
+  readonly components: Readonly<Record<string, unknown>>;
+  readonly classifications: readonly string[];
+  readonly verification: { readonly ground_truth_source: string; readonly claims_verified: number; readonly claims_total: number };
+  readonly not_measured: readonly string[];
+}
+
 /** The members of a completed AttributionResult that a report reads. */
 export interface AttributionReport {
   readonly model: string;
@@ -82,6 +94,8 @@ export interface AttributionReport {
   readonly revenue_causal_cents: number;
   readonly delta_r_cents: number;
   readonly delta_r_net_cents: number;
+  /** Absent where it could not be measured. */
+  readonly trust?: ReportedTrust;
   /** Share per channel, by model. */
   readonly model_breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Revenue per channel, by rule. */

@@ -110,7 +110,15 @@ function summary(report: AttributionReport, width: number, paint: Painter): read
     ),
     ...baselineNote(report, width),
     ...(report.confidence === null ? [] : [`Overall confidence ${report.confidence.toFixed(2)} of 1.`]),
+    ...trustNote(report, width),
   ];
+}
+
+function trustNote({ trust }: AttributionReport, width: number): readonly string[] {
+  if (trust === undefined) return [];
+  const { claims_verified: verified, claims_total: total } = trust.verification;
+  const found = trust.classifications.length === 0 ? '' : ` Flagged: ${trust.classifications.join(', ').replaceAll('_', ' ')}.`;
+  return wrap(`Trust: risk ${trust.hrei_score.toFixed(2)} of 1 (${trust.risk_level}); ${verified} of ${total} figures confirmed a second way.${found} Not judged: where the files come from.`, width);
 }
 
 function baselineNote(report: AttributionReport, width: number): readonly string[] {

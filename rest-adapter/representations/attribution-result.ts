@@ -94,7 +94,7 @@ export const attributionResult = z
     methodology: z.string(),
     confidence: ratio,
     created_at: z.iso.datetime(),
-    trust: trustEnvelope.nullable().meta({ description: 'The record envelope until completed; null where the risks of a completed estimate were not measured' }),
+    trust: trustEnvelope.nullable().meta({ description: 'Judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions' }),
     completed_at: z.iso.datetime().nullable(),
     granularity: z.enum(GRANULARITIES),
     channels: z.array(z.string()).nullable(),

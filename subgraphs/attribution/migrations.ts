@@ -123,5 +123,23 @@ export const attributionOwner: MigrationOwner = {
         ...tenantTable('attribution.experiments'),
       ],
     },
+    {
+      name: '008-trust-evidence',
+      up: [
+        // Null: completed before the evidence was kept, or not completed.
+        `alter table attribution.attributions add column trust jsonb`,
+        `alter table attribution.data_sources add column verified_parts text`,
+        `create table attribution.source_days (
+           data_source_id uuid not null references attribution.data_sources on delete cascade,
+           account_id uuid not null,
+           day date not null,
+           rows bigint not null,
+           digest text not null,
+           changed_at timestamptz(3) not null,
+           primary key (data_source_id, day)
+         )`,
+        ...tenantTable('attribution.source_days'),
+      ],
+    },
   ],
 };

@@ -55,7 +55,7 @@ describe('loadConfig', () => {
   test.each([
     ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
-    ['INTERNAL_SECRET', 'short'],
+    ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
     expect(message.startsWith(`${variable}=`)).toBe(true);

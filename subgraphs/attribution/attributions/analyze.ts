@@ -67,6 +67,8 @@ export interface RunServices {
   readonly clockMs: () => number;
   /** When the run began to read its rows, by the same clock. */
   readonly startedMs: number;
+  /** The outcomes of all models, before they become figures. */
+  readonly onOutcomes?: (outcomes: ModelOutcomes) => void;
 }
 
 /** The run cannot give figures; `failure` says why in words that a shop owner can act on. */
@@ -95,11 +97,11 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   }
   const channels = channelsOf(data);
   const isBaseline = Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
-  const options: RunOptions = { ...DEFAULT_RUN_PARAMETERS, ...parameters, observedUntilS: data.observedUntilS, isBaseline: baselineOf(data.events?.channels ?? channels, parameters) };
+  const options = runOptionsOf(data, parameters);
   const run = taskRunner(services);
 
   const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
-  const seed = createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
+  const seed = seedOf(parameters);
   const breakdownRuns = startBreakdown({ events: data.events, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
   const onPaths = { paths: data.paths, confidenceLevel: parameters.confidenceLevel, seed };
   const memberRuns = {
@@ -134,6 +136,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   const plan = planCalibration(parameters.model === 'causal' ? (data.experiments ?? []) : [], channels, isBaseline);
   const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
   const outcomes: ModelOutcomes = { ...members, causal };
+  services.onOutcomes?.(outcomes);
   const outcome = required(parameters.model, outcomes[parameters.model]);
   const credit = creditOf(parameters.model, outcome, totals, outcomes);
   const breakdown = await breakdownRuns.finish(credit, outcomes);
@@ -214,6 +217,16 @@ function required<Outcome extends { readonly ok: boolean }>(model: string, outco
 /** Every channel of the run: those on paths, those of events outside them, those with spend alone; sorted by name. */
 function channelsOf(data: RunData): readonly string[] {
   return [...new Set([...data.paths.channels, ...(data.events?.channels ?? []), ...data.spend.keys()])].toSorted();
+}
+
+/** What the tasks on events are told; `isBaseline` is of the tables' channels. */
+export function runOptionsOf(data: RunData, parameters: RunParameters): RunOptions {
+  return { ...DEFAULT_RUN_PARAMETERS, ...parameters, observedUntilS: data.observedUntilS, isBaseline: baselineOf(data.events?.channels ?? data.paths.channels, parameters) };
+}
+
+/** The number that sampled models draw from. */
+export function seedOf(parameters: RunParameters): number {
+  return createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
 }
 
 function baselineOf(channels: readonly string[], parameters: RunParameters): Uint8Array {

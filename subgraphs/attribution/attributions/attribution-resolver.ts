@@ -8,8 +8,10 @@ import type { Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
 import { AttributionConnection, AttributionFilterInput, AttributionType, RunAttributionInput, RunAttributionPayload } from './attribution-type.ts';
 import { presentAttribution } from './present-attribution.ts';
+import type { SourceNow } from './present-trust.ts';
 import { latestProgress } from './progress.ts';
 import { runAttribution, type RunAttributionServices } from './run-attribution.ts';
+import { sourcesNow } from './source-now.ts';
 
 @Resolver(() => AttributionType)
 export class AttributionResolver {
@@ -37,7 +39,8 @@ export class AttributionResolver {
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
       const progress = await latestProgress(em, rows.filter((row) => !row.isFinished()).map((row) => row.id));
-      const nodes = rows.map((row) => this.#present(row, progress.get(row.id) ?? 0, context));
+      const sources = await sourcesNow(em, rows);
+      const nodes = rows.map((row) => this.#present(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
       return connectionOf(nodes, page, totalCount, recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion));
     });
   }
@@ -45,7 +48,7 @@ export class AttributionResolver {
   @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
   async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
-    const attribution = this.#present(await runAttribution(this.#services, principal, input), 0, context);
+    const attribution = this.#present(await runAttribution(this.#services, principal, input), 0, null, context);
     return { attribution, trust: attribution.trust };
   }
 
@@ -59,12 +62,12 @@ export class AttributionResolver {
     return this.#services.database.asTenant(principal.accountId, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
       const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
-      return this.#present(attribution, progress ?? 0, context);
+      return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(uuid) ?? null, context);
     });
   }
 
-  #present(attribution: Attribution, progress: number, context: RequestContext): AttributionType {
-    return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion);
+  #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {
+    return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion, sourceNow);
   }
 }
 

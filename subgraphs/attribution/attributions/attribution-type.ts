@@ -205,7 +205,7 @@ export class AttributionType {
   agentId!: string | null;
   @Field(() => String, { nullable: true, description: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, and on results that are older than signatures.' })
   signature!: string | null;
-  @Field(() => TrustEnvelopeType, { nullable: true, description: 'The record envelope until completed; null on a completed estimate whose risks have not been measured.' })
+  @Field(() => TrustEnvelopeType, { nullable: true, description: 'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions.' })
   trust!: TrustEnvelope | null;
 }
 

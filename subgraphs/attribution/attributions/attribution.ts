@@ -3,6 +3,7 @@ import type { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../schem
 import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { AnalysisFigures } from './figures.ts';
+import type { TrustEvidence } from './trust-evidence.ts';
 
 export type AttributionModel = (typeof MODELS)[number];
 export type Granularity = (typeof GRANULARITIES)[number];
@@ -37,6 +38,7 @@ const AttributionSchema = defineEntity({
     environment: p.text().$type<Environment>(),
     revision: p.integer().default(1),
     result: p.json().$type<AnalysisFigures>().nullable(),
+    trust: p.json().$type<TrustEvidence>().nullable(),
     failure: p.json().$type<AttributionFailure>().nullable(),
     signature: p.text().nullable(),
     createdAt: p.datetime(3),
@@ -60,11 +62,12 @@ export class Attribution extends AttributionSchema.class {
     this.status = 'processing';
   }
 
-  /** The figures are there. */
-  complete(figures: AnalysisFigures, now: Date): void {
+  /** The figures are there, with the evidence of how far they can be trusted; null where that could not be measured. */
+  complete(figures: AnalysisFigures, trust: TrustEvidence | null, now: Date): void {
     assertOpen(this, 'complete');
     this.status = 'completed';
     this.result = figures;
+    this.trust = trust;
     this.completedAt = now;
   }
 

@@ -1,26 +1,39 @@
+import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import type { StoredDay } from '../data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
+import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
+import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
+import { partsDigest, storedDays } from '../touchpoints/stored-days.ts';
+import { countStoredRows, type StoredRows } from '../touchpoints/stored-rows.ts';
 import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
-import type { RunData } from './analyze.ts';
+import type { AssessableRun } from './assess-trust.ts';
 import type { RunQuery } from './run-attribution-job.ts';
 
-/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, and what experiments say of the range. */
+/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and counts of the rows themselves. */
 export function loadRunData(clickhouse: ClickHouse) {
-  return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void): Promise<RunData> => {
+  return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void): Promise<AssessableRun> => {
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');
     const spendRead = sourceSpend(clickhouse, query, dateRange);
+    const count = (deduplicated: boolean): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, { deduplicated });
+    const countRead = count(false);
+    const daysRead = readDays(clickhouse, query);
     onStage('building_journeys');
-    const [{ paths, totals, followed, ignoresPaths }, spend, experiments] = await Promise.all([
+    const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
       loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent }),
       spendRead,
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+      countRead,
+      daysRead,
     ]);
     const spendByChannel = new Map<string, number>();
     for (const each of spend) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    const preceding = await loadPreceding(clickhouse, query, followed);
+    const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true })).days;
     return {
       paths,
       events: followed?.events ?? null,
@@ -30,6 +43,32 @@ export function loadRunData(clickhouse: ClickHouse) {
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+      stored: { rows, ...days, recount: () => count(true), recountDays, preceding },
     };
   };
+}
+
+/** Days are hashed only where the store has changed since they were verified. */
+async function readDays(clickhouse: ClickHouse, query: RunQuery): Promise<Pick<AssessableRun['stored'], 'days' | 'parts'>> {
+  const parts = await partsDigest(clickhouse, query);
+  if (parts !== null && parts === query.verifiedParts) return { days: null, parts };
+  return { days: (await storedDays(clickhouse, query, { deduplicated: false })).days, parts };
+}
+
+/** 1 % of the users or 20,000 of them, whichever is more: enough to know how journeys went before the range. */
+const LEAST_USERS = 20_000;
+const MOST_ONE_IN = 100;
+
+/**
+ * Where the window of equal length before the range is to be found: among the events of the run where these reach that far, else
+ * read for a sample of users; null where the source reaches back less than half of it.
+ */
+async function loadPreceding(clickhouse: ClickHouse, query: RunQuery, followed: { readonly events: EventTable; readonly fromS: number } | null): Promise<AssessableRun['stored']['preceding']> {
+  if (followed === null) return null;
+  const { startMs, endMs } = spanOf([query.startDate, query.endDate]);
+  const span = { startMs: startMs - (endMs - startMs), endMs: startMs };
+  if ((query.earliestDay ?? query.startDate) > new Date((span.startMs + span.endMs) / 2).toISOString().slice(0, 10)) return null;
+  if (followed.fromS * 1000 <= span.startMs) return 'in_events';
+  const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
+  return { events: await loadSampledEvents(clickhouse, { accountId: query.accountId, dataSourceId: query.dataSourceId, span, conversionEvent: query.conversionEvent, channels: followed.events.channels, oneIn }) };
 }

@@ -1,15 +1,16 @@
 import { publicId } from '../../../platform/identifiers.ts';
-import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
+import { presentTrust, type SourceNow } from './present-trust.ts';
 
 /** Largest uplift that is published. */
 const MAX_LIFT = 10;
 
 /** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
-export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string): AttributionType {
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null): AttributionType {
   const figures = attribution.result ?? null;
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
@@ -51,9 +52,14 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     failure: attribution.failure ?? null,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
     signature: attribution.signature ?? null,
-    // A completed estimate would need measured risks; nothing is better than invented zeros.
-    trust: figures === null ? recordEnvelope(1, now, apiVersion) : null,
+    trust: trustOf(attribution, sourceNow, now, apiVersion),
   };
+}
+
+/** The record envelope until completed; an estimate whose evidence was not kept has none: nothing is better than invented zeros. */
+function trustOf({ result, trust }: Attribution, sourceNow: SourceNow | null, now: Date, apiVersion: string): TrustEnvelope | null {
+  if (result == null) return recordEnvelope(1, now, apiVersion);
+  return trust == null ? null : presentTrust(trust, result, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
 }
 
 /** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */

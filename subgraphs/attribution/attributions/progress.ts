@@ -9,7 +9,7 @@ import type { AttributionFailure, AttributionModel } from './attribution.ts';
 import type { ChannelFigures } from './figures.ts';
 
 /** Where a run is; the order is the order of the work. */
-export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'signing';
+export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'intervals' | 'signing';
 
 /** One thing that a watcher of a run is told. */
 export type ProgressEvent =

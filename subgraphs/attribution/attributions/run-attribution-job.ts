@@ -6,16 +6,21 @@ import { ProblemError } from '../../../schema/problems.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
-import type { DataSource } from '../data-sources/data-source.ts';
+import type { DataSource, SyncSchedule } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { sourceDays } from '../data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
-import { analyze, AnalysisFailedError, type RunData, type RunParameters } from './analyze.ts';
+import { analyze, AnalysisFailedError, type RunParameters } from './analyze.ts';
+import { measureEvidence, type AssessableRun, type RunProvenance } from './assess-trust.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
+import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
+import { citationReliability } from './present-trust.ts';
 import { appendProgress, ProgressWriter, type ProgressEvent } from './progress.ts';
 import type { RunJob } from './run-attribution.ts';
+import type { TrustEvidence } from './trust-evidence.ts';
 
 /** Which rows a run reads. Dates inclusive, UTC. */
 export interface RunQuery {
@@ -27,6 +32,10 @@ export interface RunQuery {
   readonly conversionEvent: string;
   /** Results of experiments that share days with the range; none where absent. */
   readonly experiments?: readonly MeasuredEffect[];
+  /** First day of which the source has rows. */
+  readonly earliestDay?: string | null;
+  /** State of the store in which the source's rows were last found to be those on record. */
+  readonly verifiedParts?: string | null;
 }
 
 export interface RunWorkerServices {
@@ -34,7 +43,7 @@ export interface RunWorkerServices {
   readonly pubSub: PubSub;
   readonly pool: ComputePool;
   readonly logger: Logger;
-  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<RunData>;
+  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<AssessableRun>;
   /** Vouches for a completed row, inside the transaction that completes it. */
   readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
   readonly clock: () => Date;
@@ -54,14 +63,14 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
   const { accountId, attributionId } = job.data;
   const begun = await throughOutages(job.signal, () => begin(services, accountId, attributionId));
   if (begun === null) return;
-  const { attribution, source, experiments } = begun;
+  const { attribution, source } = begun;
   const progress = new ProgressWriter(services, attribution);
   try {
     if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
-    const figures = await run(services, job, attribution, source, experiments, (event) => progress.push(event));
+    const { figures, trust } = await run(services, job, { ...begun, source }, (event) => progress.push(event));
     progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
-    await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures), { kind: 'RESULT' }));
+    await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures, trust), { kind: 'RESULT' }));
   } catch (error) {
     // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
     if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
@@ -75,19 +84,36 @@ export async function recordFailure(services: Pick<RunWorkerServices, 'database'
   await finish(services, { accountId, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
-async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<{ attribution: Attribution; source: DataSource | null; experiments: readonly MeasuredEffect[] } | null> {
+/** A run that a worker took, and what it has to know of the source; null where that was deleted. */
+interface Begun {
+  readonly attribution: Attribution;
+  readonly source: DataSource | null;
+  readonly experiments: readonly MeasuredEffect[];
+  readonly recordedDays: RunProvenance['recordedDays'];
+  readonly at: Date;
+}
+
+async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<Begun | null> {
   return services.database.asTenant(accountId, async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
     if (attribution === null || attribution.isFinished()) return null;
     attribution.begin();
     const source = await new DataSourceStore(em).find(attribution.dataSourceId);
     const experiments = attribution.model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start: attribution.dateStart, end: attribution.dateEnd }) : [];
+    const recordedDays = await sourceDays(em, attribution.dataSourceId);
     await em.flush();
-    return { attribution, source, experiments: experiments.map(measuredEffect) };
+    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, at: services.clock() };
   });
 }
 
-async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: Attribution, source: DataSource, experiments: readonly MeasuredEffect[], onProgress: (event: ProgressEvent) => void): Promise<AnalysisFigures> {
+const SYNC_INTERVALS_S = { realtime: 0, daily: 86_400, weekly: 7 * 86_400 } as const;
+
+function provenanceOf(source: DataSource, { recordedDays, at }: Begun): RunProvenance {
+  return { measuredAt: at, recordedDays, lastArrival: source.lastSync ?? null, syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule], citationReliability: citationReliability(source, at) };
+}
+
+async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun & { readonly source: DataSource }, onProgress: (event: ProgressEvent) => void): Promise<{ figures: AnalysisFigures; trust: TrustEvidence | null }> {
+  const { attribution, source, experiments } = begun;
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
   const query: RunQuery = {
@@ -98,12 +124,34 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, attribution: A
     lookbackDays: attribution.lookbackWindowDays,
     conversionEvent: attribution.conversionEvent,
     experiments,
+    earliestDay: source.statistics?.earliest ?? null,
+    verifiedParts: source.verifiedParts ?? null,
   };
   const data = await throughOutages(job.signal, () =>
     services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
-  return analyze(data, parametersOf(attribution, source), { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs });
+  const parameters = parametersOf(attribution, source);
+  let outcomes: ModelOutcomes | undefined;
+  const analysis = analyze(data, parameters, { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
+  const assess = measureEvidence(data, parameters, { pool: services.pool, signal: job.signal });
+  const figures = await analysis;
+  onProgress({ kind: 'PROGRESS', stage: 'intervals', progress: 0.92, message: 'Checking the figures' });
+  try {
+    const { evidence, verifiedParts } = await throughOutages(job.signal, () => assess(figures, outcomes!, provenanceOf(source, begun)));
+    if (verifiedParts !== null) await rememberVerification(services.database, source, verifiedParts);
+    return { figures, trust: evidence };
+  } catch (error) {
+    job.signal.throwIfAborted();
+    // Figures without an envelope are worth more than none; the answer says that its trust was not measured.
+    services.logger.error({ err: error, attribution: publicId('attr', attribution.id) }, 'the trust of an analysis could not be measured');
+    return { figures, trust: null };
+  }
+}
+
+/** The next run need not hash the rows again while the store stays as it is. */
+async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
+  await database.asTenant(source.accountId, (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
 }
 
 /** Tries again while a store is away, as long as the attempt counts. @throws what the last try threw */
@@ -135,8 +183,8 @@ function parametersOf(attribution: Attribution, source: DataSource): RunParamete
 }
 
 /** A completed result is never without its signature: both are in the row, or neither. */
-async function completeSigned(services: RunWorkerServices, row: Attribution, em: SqlEntityManager, figures: AnalysisFigures): Promise<void> {
-  row.complete(figures, services.clock());
+async function completeSigned(services: RunWorkerServices, row: Attribution, em: SqlEntityManager, figures: AnalysisFigures, trust: TrustEvidence | null): Promise<void> {
+  row.complete(figures, trust, services.clock());
   row.sign(await services.signResult(em, row));
 }
 

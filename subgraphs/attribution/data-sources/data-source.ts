@@ -57,6 +57,8 @@ const DataSourceSchema = defineEntity({
     rowsAccepted: p.bigint().$type<number>().default(0),
     rowsRejected: p.bigint().$type<number>().default(0),
     error: p.json().$type<SourceError>().nullable(),
+    /** State of the columnar store in which the rows were found to be those of the ingest record. */
+    verifiedParts: p.text().nullable(),
     lastSync: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     deletedAt: p.datetime(3).nullable(),

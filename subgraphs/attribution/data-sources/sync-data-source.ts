@@ -5,6 +5,7 @@ import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { recordSourceDays, type StoredDay } from './source-days.ts';
 import { Upload } from './upload.ts';
 
 /** What the sync job is told. */
@@ -19,8 +20,14 @@ export const SYNC_QUEUE: JobQueue<SyncJob> = {
   data: z.object({ accountId: uuid, dataSourceId: uuid, syncId: uuid }),
 };
 
+/** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
+export interface SourceMeasurement extends Omit<SourceStatistics, 'duplicateRate'> {
+  readonly days: readonly StoredDay[];
+  readonly parts: string | null;
+}
+
 /** Measures what is stored of a source; filled by the touchpoint store. */
-export type MeasureSource = (accountId: Uuid, dataSourceId: Uuid) => Promise<Omit<SourceStatistics, 'duplicateRate'>>;
+export type MeasureSource = (accountId: string, dataSourceId: string) => Promise<SourceMeasurement>;
 
 /**
  * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
@@ -42,7 +49,7 @@ export async function requestSync(database: Database, jobs: Jobs, principal: Pri
 
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
 export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
-  const statistics = await measure(job.accountId, job.dataSourceId);
+  const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
   await database.asTenant(job.accountId, async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
@@ -52,6 +59,8 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
     source.statistics = { ...statistics, duplicateRate: duplicateRate(source.recordsSynced(), stored) };
     source.error = null;
     source.lastSync = now;
+    source.verifiedParts = parts;
+    await recordSourceDays(em, { id: job.dataSourceId, accountId: job.accountId }, days, now);
     sync.complete({ kind: null, rowsAccepted: stored, rowsRejected: 0, bytes: 0, contentDigest: null }, now);
     await em.flush();
   });

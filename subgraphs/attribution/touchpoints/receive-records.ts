@@ -6,6 +6,7 @@ import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import type { RecordsBody, RecordsReport } from '../data-sources/records.ts';
+import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
 import { IGNORED_PATHS } from './current-paths.ts';
@@ -83,7 +84,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
 }
 
 async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<DataSource> {
-  const statistics = await services.measureSource(source.accountId, source.id as Uuid);
+  const { days, parts, ...statistics } = await services.measureSource(source.accountId, source.id as Uuid);
   const now = services.clock();
   return services.database.asTenant(source.accountId, async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
@@ -97,7 +98,9 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
     current.statistics = { ...statistics, duplicateRate: duplicateRate(accepted, stored) };
     current.error = null;
     current.lastSync = now;
+    current.verifiedParts = parts;
     current.syncingUntil = null;
+    await recordSourceDays(em, { id: source.id as Uuid, accountId: source.accountId }, days, now);
     await em.flush();
     return current;
   });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { isUuid, publicId } from '../../../platform/identifiers.ts';
-import type { SourceStatistics } from '../data-sources/data-source.ts';
 import type { RejectedRow } from '../data-sources/records.ts';
+import { UNDATED } from '../data-sources/source-days.ts';
+import type { MeasureSource } from '../data-sources/sync-data-source.ts';
 import { SOURCE_TABLES } from './columnar-schema.ts';
-import { CURRENT_PATHS } from './current-paths.ts';
 import { rejectMessage } from './ingest-report.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
+import { partsDigest, storedDays } from './stored-days.ts';
 import { RejectRow } from './upload-store.ts';
 
 const Count = z.coerce.number();
@@ -50,24 +51,26 @@ export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Pr
   return rows.map(({ name }) => name);
 }
 
-/** What a source amounts to, duplicates counted once. */
-export function measureSource(clickhouse: ClickHouse): (accountId: string, dataSourceId: string) => Promise<Omit<SourceStatistics, 'duplicateRate'>> {
+/** What a source amounts to, duplicates counted once, and what each of its days holds. */
+export function measureSource(clickhouse: ClickHouse): MeasureSource {
   return async (accountId, dataSourceId) => {
     const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
-    const countOf = async (table: string, counted = 'count()') => (await clickhouse.rows(`SELECT ${counted} AS total FROM ${table} FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), options))[0]?.total ?? 0;
-    const [touchpoints, conversions, spendRows, paths, days, matches] = await Promise.all([
-      countOf('touchpoints'), countOf('conversions'), countOf('spend'), countOf('paths', 'uniqExact(path, dated, date)'), daysWithRows(clickhouse, options), matchedConversions(clickhouse, options),
-    ]);
+    const before = await partsDigest(clickhouse, { accountId, dataSourceId });
+    const [{ counts, days }, matches] = await Promise.all([storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true }), matchedConversions(clickhouse, options)]);
+    const after = await partsDigest(clickhouse, { accountId, dataSourceId });
+    const dated = days.map(({ day }) => day).filter((day) => day !== UNDATED);
     return {
-      touchpoints,
-      conversions,
-      spendRows,
-      paths,
-      earliest: days[0] ?? null,
-      latest: days.at(-1) ?? null,
-      missingDays: missingDays(days),
+      touchpoints: counts.touchpoints,
+      conversions: counts.conversions,
+      spendRows: counts.spend,
+      paths: counts.paths,
+      earliest: dated[0] ?? null,
+      latest: dated.at(-1) ?? null,
+      missingDays: missingDays(dated),
       touchpointMatchRate: matches.conversions === 0 ? 0 : matches.matched / matches.conversions,
       unattributedShare: matches.conversions === 0 ? 0 : 1 - matches.attributed / matches.conversions,
+      days,
+      parts: before === after ? after : null,
     };
   };
 }
@@ -79,32 +82,6 @@ export async function purgeSource(clickhouse: ClickHouse, key: SourceKey): Promi
     const parts = await clickhouse.rows(`SELECT DISTINCT _partition_id AS id FROM ${table} WHERE ${OF_SOURCE}`, z.object({ id: z.string().regex(/^[0-9a-f]+$/) }), { params });
     for (const { id } of parts) await clickhouse.command(`ALTER TABLE ${table} DROP PARTITION ID '${id}'`, { timeoutMs: LONG_READ_MS });
   }
-}
-
-/** What the stored rows were when a figure was made from them: to be compared later. Independent of the order of rows and uploads. */
-export interface SourceEvidence {
-  readonly rows: number;
-  /** Hex; changes when any natural key or value of touches, conversions, spend or paths does. */
-  readonly digest: string;
-}
-
-export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Promise<SourceEvidence> {
-  const columns = {
-    touchpoints: 'user_id, ts, event_id, channel, campaign, cost',
-    conversions: 'order_id, user_id, ts, event_id, revenue, conversion_event, channel, campaign',
-    spend: 'date, channel, campaign, spend',
-  };
-  const digestOf = (table: string, names: string, from: string) => `SELECT count() AS rows, sum(reinterpretAsUInt128(sipHash128('${table}', ${names}))) AS digest FROM ${from}`;
-  const parts = [
-    ...Object.entries(columns).map(([table, names]) => digestOf(table, names, `${table} FINAL WHERE ${OF_SOURCE}`)),
-    digestOf('paths', 'path, dated, date, conversions, revenue, nulls', CURRENT_PATHS),
-  ];
-  const [row] = await clickhouse.rows(
-    `SELECT sum(rows) AS rows, lower(hex(sum(digest))) AS digest FROM (${parts.join(' UNION ALL ')})`,
-    z.object({ rows: Count, digest: z.string() }),
-    { params: sourceParams(key), timeoutMs: LONG_READ_MS },
-  );
-  return row ?? { rows: 0, digest: '' };
 }
 
 /** Touches of one channel on one UTC day. */
@@ -153,18 +130,6 @@ export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRa
 }
 
 type ReadOptions = { readonly params: Record<string, string>; readonly timeoutMs: number };
-
-async function daysWithRows(clickhouse: ClickHouse, options: ReadOptions): Promise<string[]> {
-  const rows = await clickhouse.rows(
-    `SELECT DISTINCT toString(day) AS day FROM (
-      SELECT DISTINCT toDate32(ts) AS day FROM touchpoints WHERE ${OF_SOURCE} UNION ALL SELECT DISTINCT toDate32(ts) FROM conversions WHERE ${OF_SOURCE}
-      UNION ALL SELECT DISTINCT date FROM spend WHERE ${OF_SOURCE} UNION ALL SELECT DISTINCT date FROM paths WHERE ${OF_SOURCE} AND dated = 1
-    ) ORDER BY day`,
-    z.object({ day: z.string() }),
-    options,
-  );
-  return rows.map(({ day }) => day);
-}
 
 /**
  * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there are.

@@ -73,6 +73,10 @@ describe('liftgraph analyze', () => {
     expect([csv.code, ndjson.code]).toEqual([0, 0]);
     const result = resultOf(csv);
     expect(resultOf(ndjson).diagnostics.run_digest).toBe(result.diagnostics.run_digest);
+    const { trust } = result;
+    expect(trust).toMatchObject({ not_measured: ['provenance'], components: { detection: { calibration_error: expect.any(Number) } } });
+    expect(trust!.verification.claims_verified).toBe(trust!.verification.claims_total);
+    expect(trust!.verification.claims_total).toBeGreaterThan(30);
     expect(result.revenue).toBe(truth.revenue);
     expect(result.conversions).toBe(truth.orders);
     expect(result.date_range[1] <= '2026-06-30').toBe(true);

@@ -44,6 +44,13 @@ describe('the terminal table', () => {
     expect(sums).toEqual([895_222, 895_222]);
   });
 
+  test('says how far the figures can be trusted, and what nobody judged', () => {
+    const trust = { hrei_score: 0.31, risk_level: 'low', components: {}, classifications: ['misattribution', 'outdated_reference'], verification: { ground_truth_source: 'stored_touchpoints', claims_verified: 50, claims_total: 51 }, not_measured: ['provenance'] };
+    const text = terminalTable(withMembers({ trust }), { width: 400, colours: false });
+    expect(text).toContain('Trust: risk 0.31 of 1 (low); 50 of 51 figures confirmed a second way. Flagged: misattribution, outdated reference. Not judged: where the files come from.');
+    expect(terminalTable(CAUSAL, { width: 400, colours: false })).not.toContain('Trust:');
+  });
+
   test('80 cells, the usual terminal, are enough for all but the confidence', () => {
     const table = terminalTable(CAUSAL, { width: 80, colours: false });
     expect(lineOf(table, 'channel').split(/ {2,}/)).toEqual(['channel', 'spend', 'last click', 'causal revenue', '95 % interval', 'ROAS']);

@@ -3,6 +3,8 @@ import { connectClickHouse, type ClickHouse } from '../../../../platform/clickho
 import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { ingestRecords, type IngestOptions } from '../../../../subgraphs/attribution/touchpoints/ingest-records.ts';
 import type { IngestReport } from '../../../../subgraphs/attribution/touchpoints/ingest-report.ts';
+import type { SourceKey } from '../../../../subgraphs/attribution/touchpoints/source-key.ts';
+import { storedDays, type StoredDays } from '../../../../subgraphs/attribution/touchpoints/stored-days.ts';
 import { createTestClickHouse } from '../../../platform.ts';
 
 export interface ColumnarStore {
@@ -42,4 +44,10 @@ export function upload(clickhouse: ClickHouse, dataSourceId: string, content: st
     now: new Date(Date.UTC(2026, 0, 1) + uploads * 1000),
     ...changes,
   });
+}
+
+/** What a source holds: how many rows, and every day's digest. Equal for equal rows, whatever the uploads. */
+export async function sourceEvidence(clickhouse: ClickHouse, key: SourceKey): Promise<{ readonly rows: number; readonly days: StoredDays['days'] }> {
+  const { days, counts } = await storedDays(clickhouse, key, { deduplicated: true });
+  return { rows: Object.values(counts).reduce((sum, count) => sum + count, 0), days };
 }

@@ -3,8 +3,8 @@ import { stringify } from 'node:querystring';
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { CURRENT_PATHS } from '../../../../subgraphs/attribution/touchpoints/current-paths.ts';
-import { listRejects, measureSource, purgeSource, sourceChannels, sourceEvidence, sourceSpend } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
+import { listRejects, measureSource, purgeSource, sourceChannels, sourceSpend } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { openColumnarStore, sourceEvidence, upload, type ColumnarStore } from './columnar-store.ts';
 
 let store: ColumnarStore;
 let sources = 0;

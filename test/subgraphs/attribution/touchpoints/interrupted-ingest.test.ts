@@ -8,8 +8,8 @@ import { pino } from 'pino';
 import { connectClickHouse, type ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../platform/clickhouse/embedded-server.ts';
 import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { measureSource, sourceEvidence } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { upload } from './columnar-store.ts';
+import { measureSource } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { sourceEvidence, upload } from './columnar-store.ts';
 
 const ROWS = 1_500_000;
 const WRONG = 3;

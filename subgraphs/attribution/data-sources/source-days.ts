@@ -1,0 +1,57 @@
+import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import type { Uuid } from '../../../platform/identifiers.ts';
+
+/** The rows of one UTC day of a source, whatever their kind. */
+export interface StoredDay {
+  /** `YYYY-MM-DD`; {@link UNDATED} for paths without a date. */
+  readonly day: string;
+  readonly rows: number;
+  /** Sums of the rows' hashes, so that their order does not matter; changes when any natural key or value does. */
+  readonly digest: string;
+}
+
+/** Where undated paths are counted. */
+export const UNDATED = '1970-01-01';
+
+/**
+ * The ingest record: what each day of a source held when rows last arrived or were synced. A day whose rows differ from what
+ * stands there is dated anew, so that an older analysis can tell that its evidence has changed since.
+ */
+export async function recordSourceDays(em: SqlEntityManager, source: { readonly id: Uuid; readonly accountId: Uuid }, days: readonly StoredDay[], now: Date): Promise<void> {
+  const rows = JSON.stringify(days);
+  await em.execute(
+    `insert into attribution.source_days as known (data_source_id, account_id, day, rows, digest, changed_at)
+       select ?, ?, found.day, found.rows, found.digest, ? from jsonb_to_recordset(?::jsonb) as found (day date, rows bigint, digest text)
+     on conflict (data_source_id, day) do update set rows = excluded.rows, digest = excluded.digest, changed_at = excluded.changed_at
+       where (known.rows, known.digest) is distinct from (excluded.rows, excluded.digest)`,
+    [source.id, source.accountId, now, rows],
+  );
+  await em.execute(
+    `update attribution.source_days set rows = 0, digest = '', changed_at = ? where data_source_id = ? and rows > 0
+       and day not in (select found.day from jsonb_to_recordset(?::jsonb) as found (day date))`,
+    [now, source.id, rows],
+  );
+}
+
+/** What is on record of the days of a source. */
+export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Promise<readonly StoredDay[]> {
+  const rows = await em.execute<{ day: string; rows: string; digest: string }[]>(
+    `select to_char(day, 'YYYY-MM-DD') as day, rows, digest from attribution.source_days where data_source_id = ? order by day`,
+    [dataSourceId],
+  );
+  return rows.map(({ day, rows: count, digest }) => ({ day, rows: Number(count), digest }));
+}
+
+/** Days whose rows changed after a moment, per source and moment asked about, in the order asked. */
+export async function daysChangedSince(em: SqlEntityManager, asked: readonly { readonly dataSourceId: Uuid; readonly since: Date }[]): Promise<readonly ReadonlySet<string>[]> {
+  if (asked.length === 0) return [];
+  const rows = await em.execute<{ place: number; day: string }[]>(
+    `select asked.place, to_char(days.day, 'YYYY-MM-DD') as day
+       from jsonb_to_recordset(?::jsonb) as asked (place integer, id uuid, since timestamptz)
+       join attribution.source_days days on days.data_source_id = asked.id and days.changed_at > asked.since`,
+    [JSON.stringify(asked.map(({ dataSourceId, since }, place) => ({ place, id: dataSourceId, since: since.toISOString() })))],
+  );
+  const changed = asked.map(() => new Set<string>());
+  for (const { place, day } of rows) changed[place]!.add(day);
+  return changed;
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { UNDATED, type StoredDay } from '../data-sources/source-days.ts';
+import { CURRENT_PATHS } from './current-paths.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
+
+const READ_TIMEOUT_MS = 120_000;
+const Count = z.coerce.number();
+const KINDS = ['touchpoints', 'conversions', 'spend', 'paths'] as const;
+const Row = z.object({ kind: z.enum(KINDS), date: z.string(), stored: Count, digest: z.string() });
+
+/** What every day of a source holds. */
+export interface StoredDays {
+  readonly days: readonly StoredDay[];
+  /** All rows, by kind. */
+  readonly counts: Readonly<Record<(typeof KINDS)[number], number>>;
+}
+
+/** Hash of a row: names that repeat are hashed once each, so they enter as an odd factor, which loses nothing. */
+const hashOf = (values: string, ...names: readonly string[]): string =>
+  names.length === 0 ? `cityHash64(${values})` : `cityHash64(${values}) * bitOr(${names.map((name, index) => `cityHash64(${name}) * ${2 * index + 1}`).join(' + ')}, 1)`;
+
+const statement = (final: 'FINAL' | ''): string => `
+  SELECT 'touchpoints' AS kind, toString(toDate32(any(ts))) AS date, count() AS stored, toString(sum(${hashOf('user_id, ts, event_id, cost', 'channel', 'campaign')})) AS digest
+    FROM touchpoints ${final} WHERE ${OF_SOURCE} GROUP BY intDiv(toUnixTimestamp64Milli(ts), 86400000)
+  UNION ALL SELECT 'conversions', toString(toDate32(any(ts))), count(), toString(sum(${hashOf('order_id, user_id, ts, event_id, revenue', 'conversion_event', 'channel', 'campaign')}))
+    FROM conversions FINAL WHERE ${OF_SOURCE} GROUP BY intDiv(toUnixTimestamp64Milli(ts), 86400000)
+  UNION ALL SELECT 'spend', toString(date), count(), toString(sum(${hashOf('date, spend', 'channel', 'campaign')})) FROM spend FINAL WHERE ${OF_SOURCE} GROUP BY date
+  UNION ALL SELECT 'paths', day, count(), toString(sum(${hashOf('path, dated, date, conversions, revenue, nulls')}))
+    FROM (SELECT *, if(dated = 1, toString(date), '${UNDATED}') AS day FROM ${CURRENT_PATHS}) GROUP BY day`;
+
+/** Rows and digest of every day. `deduplicated` as in {@link countStoredRows}. */
+export async function storedDays(clickhouse: ClickHouse, key: SourceKey, options: { readonly deduplicated: boolean }): Promise<StoredDays> {
+  const rows = await clickhouse.rows(statement(options.deduplicated ? 'FINAL' : ''), Row, { params: sourceParams(key), timeoutMs: READ_TIMEOUT_MS });
+  const sum = (of: readonly z.output<typeof Row>[]): number => of.reduce((total, row) => total + row.stored, 0);
+  const byDay = Map.groupBy(rows, (row) => row.date);
+  return {
+    days: [...byDay]
+      .map(([day, kinds]) => ({ day, rows: sum(kinds), digest: kinds.map(({ kind, digest }) => `${kind}:${digest}`).toSorted().join(' ') }))
+      .toSorted((a, b) => a.day.localeCompare(b.day)),
+    counts: Object.fromEntries(KINDS.map((kind) => [kind, sum(rows.filter((row) => row.kind === kind))])) as StoredDays['counts'],
+  };
+}
+
+/**
+ * Names the state in which the engine holds a source's rows, by the checksums of its parts: as long as it stays the same, so do the
+ * rows. It also changes when parts are merged, which leaves the rows as they are. null where the engine does not tell.
+ */
+export async function partsDigest(clickhouse: ClickHouse, key: SourceKey): Promise<string | null> {
+  try {
+    const [row] = await clickhouse.rows(
+      `SELECT toString(cityHash64(arraySort(groupArray((table, name, hash_of_all_files))))) AS digest FROM system.parts
+        WHERE active AND database = currentDatabase() AND table IN ('touchpoints', 'conversions', 'spend', 'paths') AND partition = {partition:String}`,
+      z.object({ digest: z.string() }),
+      { params: { partition: `('${key.accountId}','${key.dataSourceId}')` } },
+    );
+    return row?.digest ?? null;
+  } catch {
+    // A server may keep its system tables to itself.
+    return null;
+  }
+}
