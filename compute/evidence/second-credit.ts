@@ -5,6 +5,7 @@ import type { CausalMembers } from '../models/causal/causal-input.ts';
 import type { CausalMember, CausalResult } from '../models/causal/causal-result.ts';
 import { divide, sharesOf, sumOf } from '../models/credits.ts';
 import type { MarkovResult } from '../models/markov/markov-result.ts';
+import { NEGATIVE_OFFSET } from '../models/prav/joint-adjustment.ts';
 import type { PravResult } from '../models/prav/prav-result.ts';
 import type { JourneyWitness } from './evidence.ts';
 
@@ -77,10 +78,20 @@ function weightsOf({ conversionOutcome, valueOutcome }: AssociationResult<'domin
   return (wanted.r2 > 0 ? wanted : other).weight;
 }
 
-function pravCredit(prav: PravResult, { touches, conversions }: CreditWitness): Float64Array {
-  const incremental = prav.effect.map((effect, c) => Math.max(0, effect) * (touches.get(prav.channels[c]!) ?? 0));
-  const scale = Math.min(1, conversions / Math.max(sumOf(incremental), Number.MIN_VALUE));
-  return incremental.map((part) => part * scale * prav.averageOrderValue);
+/**
+ * Effect per touch times touches times order value where that is positive; the sum loses the estimator's offset for what lies below 0,
+ * and stays within the conversions and the revenue that a touch preceded. The plain estimator's touches are those in the store; the
+ * joint one counts a touch by the part of its horizon in the range, which only its own signed revenue knows.
+ */
+function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Float64Array {
+  const isJoint = prav.estimator === 'joint';
+  const signed = prav.effect.map((effect, c) => (isJoint ? prav.signedRevenue[c]! : effect * (touches.get(prav.channels[c]!) ?? 0) * prav.averageOrderValue));
+  const positive = signed.map((part) => Math.max(0, part));
+  const above = sumOf(positive);
+  const below = above - sumOf(signed);
+  const offset = isJoint ? NEGATIVE_OFFSET * below : 0;
+  const total = Math.min(Math.max(0, above - offset), journeys.convertingJourneys * prav.averageOrderValue, Math.max(0, journeys.attributedRevenue));
+  return above === 0 ? positive : positive.map((part) => (part / above) * total);
 }
 
 /** Σ weight · share of each member among the paid channels, times the incremental total. What experiments moved is taken as they left it. */

@@ -99,6 +99,17 @@ describe('the second derivation of the credit', () => {
     scrutiny.secondCredit!.value.forEach((value, c) => expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6));
   });
 
+  test('of PRAV and causal follows the joint estimate of large samples too', () => {
+    const large = runAll(shoppers({ users: 12_000, seed: 8, ...IN_MARKET }));
+    expect(large.outcomes.prav).toMatchObject({ ok: true, estimator: 'joint' });
+    for (const model of ['prav', 'causal'] as const) {
+      const outcome = large.outcomes[model];
+      const scrutiny = runScrutiny({ model, outcomes: large.outcomes, witness: large.witness, seed: 1 });
+      if (!outcome.ok || !scrutiny.ok) throw new Error('did not run');
+      scrutiny.secondCredit!.value.forEach((value, c) => expect(Math.abs(value - outcome.value[c]!)).toBeLessThanOrEqual(1e-6 * Math.abs(value) + 1e-6));
+    }
+  });
+
   test('follows neither tampered touches nor weights that miss R²', () => {
     const moved = { ...witness, touches: new Map([...witness.touches, ['c2', 1]]) };
     const { causal, prav, dominance } = outcomes;
