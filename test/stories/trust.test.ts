@@ -74,6 +74,15 @@ test('every model of a run carries measured risks, all claims hold, and the head
   expect(trustOf(older).metadata.hrei_version).toBe('1.0.0');
 });
 
+test('the example of the documentation is what the service answers', async () => {
+  const page = readFileSync(new URL('../../docs/concepts/trust-envelope.md', import.meta.url), 'utf8');
+  const example = JSON.parse(`{${/```json\n([^]*?)```/.exec(page)![1]!}}`) as { trust: object };
+  // The bootstrap draws by a seed of the source's own, so that entropy differs a little from source to source.
+  const about = (value: unknown): unknown =>
+    typeof value === 'number' ? expect.closeTo(value, 1) : typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value as object).map(([name, member]) => [name, about(member)])) : value;
+  expect(trustOf(await run(await connect(EVENTS)))).toMatchObject(about(example.trust) as object);
+});
+
 test('what is not finished carries the record envelope', async () => {
   const source = await connect(EVENTS);
   const answer = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE }, { prefer: 'respond-async' });
