@@ -31,13 +31,11 @@ export function sampleUsers(table: EventTable, leastUsers: number): EventTable {
   for (let user = 0; user < users; user++) {
     const begin = userStart[user]!;
     const stop = userStart[user + 1]!;
-    const take = chosen(user);
-    for (let i = begin; i < stop; i++) {
-      if (conversion[i] === 0) continue;
-      if (take) sample.value[v++] = value[valueIndex]!;
-      valueIndex += 1;
-    }
-    if (!take) continue;
+    const firstValue = valueIndex;
+    for (let i = begin; i < stop; i++) valueIndex += conversion[i]!;
+    if (!chosen(user)) continue;
+    sample.value.set(value.subarray(firstValue, valueIndex), v);
+    v += valueIndex - firstValue;
     sample.timeS.set(timeS.subarray(begin, stop), e);
     sample.channel.set(channel.subarray(begin, stop), e);
     sample.conversion.set(conversion.subarray(begin, stop), e);
