@@ -52,7 +52,7 @@ function everyModel(rows: readonly EventRow[], events: EventTable) {
   const members = { ...pathModels(paths), prav: figures('prav', { events, options }) };
   const totals = { conversions: events.value.length, revenue: events.value.reduce((sum, value) => sum + value, 0) };
   const { isBaseline, confidenceLevel } = options;
-  const causal = figures('causal', { channels: events.channels, isBaseline, confidenceLevel, totals, members, comparison });
+  const causal = figures('causal', { channels: events.channels, isBaseline, confidenceLevel, totals, members, comparison, experiments: [] });
   return { rows, events, options, totals, channels: events.channels, isBaseline, comparison, ...members, causal };
 }
 

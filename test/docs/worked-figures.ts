@@ -135,7 +135,7 @@ export function visitPages(): Worked[] {
   };
   const lastClick = causal.lastClickCents.map((cents) => cents / 100);
   const truth = new Map([['retargeting', 0], ['social', 500]]);
-  const prior = figures('causal', { channels, isBaseline, confidenceLevel: 0.95, totals, comparison, members: { markov, shapley, dominance, rwa, prav: insufficientData('no users') } });
+  const prior = figures('causal', { channels, isBaseline, confidenceLevel: 0.95, totals, comparison, members: { markov, shapley, dominance, rwa, prav: insufficientData('no users') }, experiments: [] });
   const { deltaR } = causal;
   const { rules } = comparison;
   const answers: readonly (readonly [string, ArrayLike<number>])[] = [
