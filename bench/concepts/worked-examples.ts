@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { EventTable, PathTable } from '../../compute/journey-tables.ts';
-import { presenceCorrelations } from '../../compute/models/channel-presence.ts';
-import { totalsOf } from '../../compute/models/credits.ts';
 import { spectralFunction, symmetricEigen } from '../../compute/numerics/symmetric-eigen.ts';
 import { DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
 import { eventTable, journeysOf, pathTable, readEventRows, wholeRange } from '../../test/compute/reference-data.ts';
@@ -32,8 +30,8 @@ export function pathExample() {
     ...pathModels(paths),
     rules: figures('comparison', { paths, unattributed: { conversions: 0, value: 0 } }).rules,
     transitions: transitionsOf(rows, paths.channels),
-    subsets: subsetsOf(paths),
-    counterparts: counterpartsOf(paths),
+    subsets: subsetsOf(rows, paths.channels),
+    counterparts: counterpartsOf(rows, paths.channels),
   };
 }
 
@@ -85,12 +83,11 @@ export function transitionsOf(rows: readonly PathRow[], channels: readonly strin
 }
 
 /** R² of regressing conversion on each subset of channels; subsets are coded by bits, in the order of the channels. */
-function subsetsOf(paths: PathTable): number[] {
-  const { between, withConversion } = correlationsOf(paths);
-  const channels = paths.channels.length;
-  return Array.from({ length: 2 ** channels }, (_, code) => {
-    const members = paths.channels.flatMap((_, i) => ((code >> i) & 1 ? [i] : []));
-    return explainedBy(members.map((a) => members.map((b) => between[a * channels + b]!)), members.map((a) => withConversion[a]!));
+function subsetsOf(rows: readonly PathRow[], channels: readonly string[]): number[] {
+  const { between, withConversion } = correlationsOf(rows, channels);
+  return Array.from({ length: 2 ** channels.length }, (_, code) => {
+    const members = channels.flatMap((_, i) => ((code >> i) & 1 ? [i] : []));
+    return explainedBy(members.map((a) => members.map((b) => between[a * channels.length + b]!)), members.map((a) => withConversion[a]!));
   });
 }
 
@@ -109,9 +106,9 @@ function explainedBy(correlations: readonly (readonly number[])[], withOutcome: 
 }
 
 /** Λ = R^½ and β = Λ⁻¹r of the relative weights, and the correlations they come from. */
-function counterpartsOf(paths: PathTable) {
-  const { between, withConversion } = correlationsOf(paths);
-  const size = paths.channels.length;
+function counterpartsOf(rows: readonly PathRow[], channels: readonly string[]) {
+  const { between, withConversion } = correlationsOf(rows, channels);
+  const size = channels.length;
   const eigen = symmetricEigen(between, size, () => undefined);
   const root = spectralFunction(eigen, Math.sqrt);
   const inverse = spectralFunction(eigen, (value) => 1 / Math.sqrt(value));
@@ -119,9 +116,18 @@ function counterpartsOf(paths: PathTable) {
   return { between, withConversion, root, beta };
 }
 
-/** With these data every channel varies, so that the correlations keep the order of the channels. */
-function correlationsOf(paths: PathTable) {
-  const correlations = presenceCorrelations(paths, totalsOf(paths), () => undefined);
-  if (correlations.varying.length !== paths.channels.length) throw new Error('a channel does not vary');
-  return correlations;
+/** Correlations among the presence of the channels (row-major), and of each with conversion: (n·n_ab − n_a·n_b) / √(n_a(n − n_a)·n_b(n − n_b)). */
+function correlationsOf(rows: readonly PathRow[], channels: readonly string[]) {
+  const count = (where: (row: PathRow) => boolean, of = (row: PathRow) => row.conversions + row.nulls): number => rows.filter(where).reduce((sum, row) => sum + of(row), 0);
+  const all = count(() => true);
+  const correlation = (a: number, b: number, both: number): number => (all * both - a * b) / Math.sqrt(a * (all - a) * b * (all - b));
+  const present = channels.map((channel) => count(({ path }) => path.includes(channel)));
+  const converted = count(() => true, (row) => row.conversions);
+  return {
+    between: Float64Array.from({ length: channels.length ** 2 }, (_, i) => {
+      const [a, b] = [Math.floor(i / channels.length), i % channels.length];
+      return correlation(present[a]!, present[b]!, count(({ path }) => path.includes(channels[a]!) && path.includes(channels[b]!)));
+    }),
+    withConversion: channels.map((channel, c) => correlation(present[c]!, converted, count(({ path }) => path.includes(channel), (row) => row.conversions))),
+  };
 }

@@ -88,7 +88,7 @@ export function pathPages(): Worked[] {
     {
       page: 'relative-weights', heading: '## By hand',
       tables: [
-        [['R', ...channels, 'r'], ...matrixRows(between, [...withConversion])],
+        [['R', ...channels, 'r'], ...matrixRows(between, withConversion)],
         [['Λ', ...channels, 'β', 'β²'], ...matrixRows(root, beta, beta.map((b) => b * b))],
         [['channel', 'relative weight', 'share', 'conversions', 'sign', 'dominance weight'], ...byChannel(channels, shares(relative.weight), shares(relative.share), amounts(rwa.conversions), signs(relative.sign), shares(association.weight))],
       ],
