@@ -2,7 +2,7 @@ import { pathExample, visitExample } from '../../bench/concepts/worked-examples.
 import { twoSidedZ } from '../../compute/numerics/normal-quantile.ts';
 import { insufficientData } from '../../compute/outcome.ts';
 import { DAY_S } from '../../compute/run-options.ts';
-import { platformFeeCents } from '../../subgraphs/billing/fees/platform-fee.ts';
+import { platformFeeCents } from '../../schema/platform-fee.ts';
 import { pathTable } from '../compute/reference-data.ts';
 import { figures } from '../compute/run-in-thread.ts';
 import type { Table } from './markdown.ts';
