@@ -43,7 +43,7 @@ export async function createTestDatabase(owners: readonly MigrationOwner[]): Pro
   return {
     ownerUrl: withDatabase(services.postgresOwnerUrl, name),
     applicationUrl: withDatabase(services.postgresApplicationUrl, name),
-    drop: () => asOwner(services.postgresOwnerUrl, async (client) => void (await client.query(`drop database if exists ${name} with (force)`))),
+    drop: () => asOwner(services.postgresOwnerUrl, (client) => dropDatabase(client, name)),
   };
 }
 
@@ -63,12 +63,18 @@ async function ensureTemplate(client: Client, ownerUrl: string, owners: readonly
   const { rowCount } = await client.query('select from pg_database where datname = $1', [template]);
   if (rowCount === 0) {
     const unfinished = `${template}_unfinished`;
-    await client.query(`drop database if exists ${unfinished} with (force)`);
+    await dropDatabase(client, unfinished);
     await client.query(`create database ${unfinished}`);
     await migrate({ ownerUrl: withDatabase(ownerUrl, unfinished), owners });
     await client.query(`alter database ${unfinished} rename to ${template}`);
   }
   return template;
+}
+
+/** Not WITH (FORCE): that would also end an autovacuum worker, which the owner has no right to; a plain drop asks it to stop. */
+async function dropDatabase(client: Client, name: string): Promise<void> {
+  await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
+  await client.query(`drop database if exists ${name}`);
 }
 
 async function asOwner<T>(ownerUrl: string, work: (client: Client) => Promise<T>): Promise<T> {

@@ -50,7 +50,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
   const channels = table.channels.length;
   const design = hazardDesign(options);
-  const { columns, columnOf } = design;
+  const { columns, columnOf, windowsOf } = design;
   const gram = new Float64Array(cells * columns * columns);
   const orders = new Float64Array(cells * columns);
   const visits = new Float64Array(cells * columns);
@@ -64,15 +64,14 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const end = estimationEnd(options);
   const rangeEnd = Math.min(options.rangeEndS, options.observedUntilS);
   const dataStart = earliest(table);
-  const [firstEnd, secondEnd] = [BASELINE_WINDOW_ENDS[0] * horizonS, BASELINE_WINDOW_ENDS[1] * horizonS];
+  const [firstEnd, halfEnd] = [BASELINE_WINDOW_ENDS[0] * horizonS, BASELINE_WINDOW_ENDS[1] * horizonS];
   const longest = longestUser(userStart) + 1;
   const touchTime = new Float64Array(longest);
   const touchColumn = new Uint16Array(longest);
+  const touchWindows = new Uint8Array(longest);
   const visitTime = new Float64Array(longest);
   const visitColumn = new Uint16Array(longest);
   const orderTime = new Float64Array(longest);
-  const paidColumn = new Uint8Array(columns);
-  isBaseline.forEach((baseline, c) => (paidColumn[columnOf[c]!] = baseline === 1 ? 0 : 1));
   // The columns with windows that hold the present moment (the constant first), how many, and where each column stands; 0 = nowhere.
   const active = new Uint16Array(columns);
   const level = new Float64Array(columns);
@@ -97,7 +96,8 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       if (conversion[i] === 1) orderTime[ordered++] = t;
       else if (x !== NO_CHANNEL) {
         touchTime[touched] = t;
-        touchColumn[touched++] = columnOf[x]!;
+        touchColumn[touched] = columnOf[x]!;
+        touchWindows[touched++] = windowsOf[x]!;
         touches[row + x]! += Math.max(0, Math.min(t + horizonS, rangeEnd) - Math.max(t, rangeStartS)) / horizonS;
         if (isBaseline[x] !== 1) continue;
         visitTime[visited] = t;
@@ -136,15 +136,15 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     level[0] = 1;
     let size = 1;
     let now = first;
-    let [starts, firstEnds, secondEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
+    let [starts, firstEnds, halfEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
     let start = touchTime[0]!;
     let finish = start + horizonS;
     let firstStop = visitTime[0]! + firstEnd;
-    let secondStop = visitTime[0]! + secondEnd;
+    let halfStop = touchTime[0]! + halfEnd;
     let order = orderTime[0]! - gapS;
     let visit = visitTime[0]! - gapS;
     for (;;) {
-      const next = Math.min(start, firstStop, secondStop, finish, order, visit);
+      const next = Math.min(start, firstStop, halfStop, finish, order, visit);
       const until = next < end ? next : end;
       if (until > now) {
         const days = (until - now) / DAY_S;
@@ -167,13 +167,12 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
         visit = visitTime[++visitsSeen]! - gapS;
         continue;
       } else if (finish === next) {
-        down = touchColumn[ends]!;
-        if (paidColumn[down] === 0) down += BASELINE_WINDOW_ENDS.length - 1;
+        down = touchColumn[ends]! + touchWindows[ends]! - 1;
         finish = touchTime[++ends]! + horizonS;
-      } else if (secondStop === next) {
-        down = visitColumn[secondEnds]! + 1;
-        up = down + 1;
-        secondStop = visitTime[++secondEnds]! + secondEnd;
+      } else if (halfStop === next) {
+        up = touchColumn[halfEnds]! + touchWindows[halfEnds]! - 1;
+        down = up - 1;
+        halfStop = touchTime[++halfEnds]! + halfEnd;
       } else if (firstStop === next) {
         down = visitColumn[firstEnds]!;
         up = down + 1;

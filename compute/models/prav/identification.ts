@@ -14,7 +14,7 @@ const KAPPA_MARGIN = 0.25;
  * effect (kernels, wear-out and interplay that the model leaves out), and of the correction for halo.
  */
 const KAPPA_ERROR = 0.2;
-const EFFECT_ERROR = 0.2;
+const EFFECT_ERROR = 0.15;
 const HALO_ERROR = 0.5;
 
 /** Interval of the incremental revenue per channel, not yet widened to contain the published figure; 0 for baseline channels. */

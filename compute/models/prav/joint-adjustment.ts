@@ -1,10 +1,11 @@
 import { factorise, solveInto } from '../../numerics/linear-solve.ts';
+import type { AdStock } from './ad-stock.ts';
 import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
 import { BASELINE_WINDOW_ENDS } from './hazard-design.ts';
-import type { HazardDesign } from './hazard-design.ts';
+import type { HazardColumns, HazardDesign } from './hazard-design.ts';
 import type { HazardSums } from './hazard-sums.ts';
-import { incrementalAt, revenueOf } from './placebo-adjustment.ts';
+import { effectAt, incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { Estimate, Setting } from './placebo-adjustment.ts';
 
 /** Keeps the normal equations solvable where channels always occur together: they share their effect. */
@@ -21,6 +22,15 @@ export interface HazardEvidence {
   readonly touches: Float64Array;
 }
 
+interface Moments extends Pick<HazardEvidence, 'gram' | 'orders' | 'visits'> {
+  readonly design: HazardColumns;
+}
+
+interface PerTouch {
+  readonly orders: Float64Array;
+  readonly visits: Float64Array;
+}
+
 /** κ by its two sources; null where a source has nothing to say. */
 export interface KappaSources {
   /** all windows after placebo touches */
@@ -29,8 +39,18 @@ export interface KappaSources {
   readonly late: number | null;
 }
 
+/** What was settled once on all users, and is held fixed on parts of them. */
+export interface Correction {
+  /** unpaid visits that a touch of each channel brings by itself */
+  readonly halo: Float64Array;
+  /** null: effects within the horizon alone */
+  readonly stock: AdStock | null;
+}
+
 export interface JointEstimate extends Estimate {
   readonly sources: KappaSources;
+  /** touches per channel, each counting the part of its effect that falls into the range */
+  readonly touches: Float64Array;
 }
 
 /** Adds up the cells that `belongs` selects. */
@@ -52,8 +72,20 @@ export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boo
   return { design: sums.design, gram, orders: add(sums.orders), visits: add(sums.visits), touches: add(sums.touches) };
 }
 
+/** The same moments with the windows of each paid channel joined: touches in either window count alike, so their columns add up. */
+function joinWindows({ design, gram, orders, visits }: HazardEvidence): Moments {
+  const { joined, joinedOf } = design;
+  const sums = { design: joined, gram: new Float64Array(joined.columns ** 2), orders: new Float64Array(joined.columns), visits: new Float64Array(joined.columns) };
+  joinedOf.forEach((p, i) => {
+    sums.orders[p]! += orders[i]!;
+    sums.visits[p]! += visits[i]!;
+    joinedOf.forEach((q, j) => (sums.gram[p * joined.columns + q]! += gram[i * design.columns + j]!));
+  });
+  return sums;
+}
+
 /** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence): { orders: Float64Array; visits: Float64Array } | null {
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: Moments): PerTouch | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
@@ -70,6 +102,20 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
   return { orders: solve(orders), visits: solve(visits) };
 }
 
+/** Conversions that all paid touches set off in each half of the horizon, at a given κ; null where the halves cannot be told apart. */
+export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array): { readonly early: number; readonly late: number } | null {
+  const perTouch = solveHazards(hazard);
+  if (perTouch === null) return null;
+  const halves = { early: 0, late: 0 };
+  isBaseline.forEach((baseline, c) => {
+    if (baseline === 1) return;
+    const first = hazard.design.columnOf[c]!;
+    halves.early += hazard.touches[c]! * effectAt(kappa, perTouch.orders[first]!, perTouch.visits[first]! - halo[c]!);
+    halves.late += hazard.touches[c]! * effectAt(kappa, perTouch.orders[first + 1]!, perTouch.visits[first + 1]!);
+  });
+  return halves;
+}
+
 /** κ over the whole horizon: conversions over unpaid visits, added up over the placebo channels. Null where they show no pull. */
 function wholeKappa(lift: Float64Array, pull: Float64Array, weight: Float64Array, isBaseline: Uint8Array): number | null {
   let conversions = 0;
@@ -83,7 +129,7 @@ function wholeKappa(lift: Float64Array, pull: Float64Array, weight: Float64Array
 }
 
 /** κ without the first window: least squares through the origin over the placebo channels' later windows that pull visits at all. */
-function lateKappa(perTouch: { orders: Float64Array; visits: Float64Array }, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array): number | null {
+function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardColumns, weight: Float64Array, isBaseline: Uint8Array): number | null {
   let product = 0;
   let square = 0;
   for (let b = 0; b < isBaseline.length; b++) {
@@ -100,52 +146,60 @@ function lateKappa(perTouch: { orders: Float64Array; visits: Float64Array }, { c
 }
 
 /** The smaller of the sources that speak. */
-export const kappaFrom = ({ whole, late }: KappaSources): number | null => (whole === null || late === null ? (whole ?? late) : Math.min(whole, late));
+const kappaFrom = ({ whole, late }: KappaSources): number | null => (whole === null || late === null ? (whole ?? late) : Math.min(whole, late));
 
 /**
  * Steps 3 to 5 of PRAV for samples that are large enough to tell overlapping touches apart. Conversions and unpaid visits of all
  * person-time are regressed on the touches in reach (hazard-sums): lift D and pull S are what a touch of the channel itself adds, its
  * neighbours' held fixed. κ is read from the placebo channels' windows, with and without the first one, and the smaller is taken: customers whom
- * advertising persuaded announce their order by a visit in the days before it, which makes the first window speak for more than selection. `halo` (visits that the touches themselves brought) is no sign of
- * selection and is taken off the pull. Touches count by the part of their horizon that lies in the range.
+ * advertising persuaded announce their order by a visit in the days before it, which makes the first window speak for more than selection.
+ * `halo` (visits that the touches themselves brought) is no sign of selection and is taken off the pull. `stock` carries effects on beyond
+ * the horizon, and counts touches by the part of their effect that falls into the range.
  * null where there is no conversion or no κ to be had.
  */
-export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, halo: Float64Array, setting: Setting): JointEstimate | null {
+export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
-  const { design } = hazard;
+  const { halo, stock } = correction;
+  const joined = joinWindows(hazard);
+  const { design } = joined;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(hazard);
+  const perTouch = solveHazards(joined);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
   const ofChannel = (column: Float64Array, c: number): number => {
     let sum = 0;
-    for (let w = 0; w < (isBaseline[c] === 1 ? BASELINE_WINDOW_ENDS.length : 1); w++) sum += column[design.columnOf[c]! + w]!;
+    for (let w = 0; w < design.windowsOf[c]!; w++) sum += column[design.columnOf[c]! + w]!;
     return sum;
   };
-  const lift = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));
-  const pull = exposure.exposures.map((_, c) => {
+  const liftWithin = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));
+  const pullWithin = exposure.exposures.map((_, c) => {
     const visits = ofChannel(perTouch.visits, c);
     return visits - Math.min(halo[c]!, Math.max(0, visits));
   });
   const sources = {
-    whole: wholeKappa(lift, pull, exposure.exposures, isBaseline),
+    whole: wholeKappa(liftWithin, pullWithin, exposure.exposures, isBaseline),
     late: lateKappa(perTouch, design, exposure.exposures, isBaseline),
   };
   const kappa = kappaFrom(sources) ?? fallbackKappa;
   if (kappa === null) return null;
   const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);
+  const touches = hazard.touches.map((n, c) => n * (stock?.reach[c] ?? 1));
+  const beyond = (column: Float64Array): Float64Array => column.map((within, c) => within * (isBaseline[c] === 1 ? 1 : (stock?.beyond ?? 1)));
+  const lift = beyond(liftWithin);
+  const pull = beyond(pullWithin);
   const effect = lift.map((d, c) => (isBaseline[c] === 1 ? 0 : d - kappa * Math.max(0, pull[c]!)));
-  const incrementalConversions = incrementalAt(kappa, { ...exposure, touches: hazard.touches }, { lift, pull }, setting, NEGATIVE_OFFSET);
+  const incrementalConversions = incrementalAt(kappa, { ...exposure, touches }, { lift, pull }, setting, NEGATIVE_OFFSET);
   return {
     y0: exposure.scalars[Scalar.conversionTime]! / personTime,
     v0: exposure.scalars[Scalar.visitTime]! / personTime,
     kappa,
     sources,
+    touches,
     averageOrderValue,
     lift,
     pull,
     effect,
-    signedRevenue: effect.map((tau, c) => tau * hazard.touches[c]! * scale * averageOrderValue),
+    signedRevenue: effect.map((tau, c) => tau * touches[c]! * scale * averageOrderValue),
     incrementalConversions,
     incrementalRevenue: revenueOf(incrementalConversions, averageOrderValue, exposure, scale),
   };

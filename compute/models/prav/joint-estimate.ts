@@ -2,13 +2,16 @@ import type { EventTable } from '../../journey-tables.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
+import { jackknifeError } from '../../numerics/jackknife.ts';
+import { adStockOf, touchCalendar } from './ad-stock.ts';
+import type { AdStock } from './ad-stock.ts';
 import { estimationEnd, Scalar, sumOfCells } from './exposure-sums.ts';
 import type { CellSums } from './exposure-sums.ts';
 import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
 import { regroupHazards, sumHazards } from './hazard-sums.ts';
-import { adjustJointly, evidenceOfCells } from './joint-adjustment.ts';
-import type { JointEstimate } from './joint-adjustment.ts';
+import { adjustJointly, effectsByHalf, evidenceOfCells } from './joint-adjustment.ts';
+import type { HazardEvidence, JointEstimate } from './joint-adjustment.ts';
 import type { EstimateOn } from './placebo-adjustment.ts';
 
 /**
@@ -29,6 +32,7 @@ function usersBefore({ userStart, timeS }: EventTable, momentS: number): number 
 export interface Joint {
   readonly estimate: JointEstimate;
   readonly halo: Float64Array;
+  readonly stock: AdStock;
   readonly touches: Float64Array;
   readonly onGroups: EstimateOn;
   readonly onFolds: EstimateOn;
@@ -44,13 +48,25 @@ export function estimateJointly(events: EventTable, options: RunOptions, byGroup
   const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
   const evidence = evidenceOfCells(hazardsByGroup, () => true);
-  const estimate = adjustJointly(all, evidence, halo, { isBaseline, scale: 1, fallbackKappa: null });
+  const whole = { isBaseline, scale: 1, fallbackKappa: null };
+  const withinHorizon = adjustJointly(all, evidence, { halo, stock: null }, whole);
+  if (withinHorizon === null) return null;
+  const { kappa } = withinHorizon;
+  const ratioOn = (part: HazardEvidence): number => {
+    const halves = effectsByHalf(part, { halo, kappa }, isBaseline);
+    return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
+  };
+  const ratios = Float64Array.from({ length: groups }, (_, group) => ratioOn(evidenceOfCells(hazardsByGroup, (cell) => cell !== group)));
+  const stock = adStockOf(ratioOn(evidence), jackknifeError(ratios, groups), touchCalendar(events, options), evidence.touches, options.horizonS / DAY_S);
+  const correction = { halo, stock };
+  const estimate = adjustJointly(all, evidence, correction, whole);
   if (estimate === null) return null;
   return {
     estimate,
     halo,
-    touches: evidence.touches,
-    onGroups: (belongs, setting) => adjustJointly(sumOfCells(byGroup, belongs), evidenceOfCells(hazardsByGroup, belongs), halo, setting),
-    onFolds: (belongs, setting) => adjustJointly(sumOfCells(byFold, belongs), evidenceOfCells(hazardsByFold, belongs), halo, setting),
+    stock,
+    touches: estimate.touches,
+    onGroups: (belongs, setting) => adjustJointly(sumOfCells(byGroup, belongs), evidenceOfCells(hazardsByGroup, belongs), correction, setting),
+    onFolds: (belongs, setting) => adjustJointly(sumOfCells(byFold, belongs), evidenceOfCells(hazardsByFold, belongs), correction, setting),
   };
 }

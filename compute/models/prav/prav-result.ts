@@ -39,6 +39,8 @@ export interface PravResult extends ChannelCredits {
   readonly pull: Float64Array;
   /** unpaid visits that a touch itself brings, already taken off `pull` (joint estimator only) */
   readonly halo: Float64Array;
+  /** joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift, pull and effect contain it) */
+  readonly adStock: { readonly ratio: number; readonly beyond: number } | null;
   /** placebo-adjusted effect per touch; 0 for baseline channels */
   readonly effect: Float64Array;
   readonly signedRevenue: Float64Array;

@@ -107,6 +107,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     estimator: joint === null ? 'plain' : 'joint',
     estimationEndS: estimationEnd(options),
     kappa,
+    adStock: joint === null ? null : { ratio: joint.stock.ratio, beyond: joint.stock.beyond },
     kappaByBaseline,
     kappaRange,
     y0: estimate.y0,

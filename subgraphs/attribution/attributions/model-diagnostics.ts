@@ -38,6 +38,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           lift_per_touch: byChannel(prav.channels, prav.lift),
           pull_on_unpaid_visits: byChannel(prav.channels, prav.pull),
           visits_brought_per_touch: byChannel(prav.channels, prav.halo),
+          ad_stock: prav.adStock,
           effect_per_touch: byChannel(prav.channels, prav.effect),
           standard_error: byChannel(prav.channels, prav.standardError),
         }
