@@ -1,3 +1,5 @@
+import { divide, sumOf } from '../credits.ts';
+
 /** A holdout or geo experiment's incremental revenue of one channel, for the run's range (major units). */
 export interface Experiment {
   /** index in the answer's channels */
@@ -19,6 +21,7 @@ export interface Calibration {
 /** The credit as a Gaussian: means, and variances that stem from κ and from each channel alone. */
 export interface Belief {
   readonly value: Float64Array;
+  /** low ≤ value ≤ high; `low` may have been cut at 0 */
   readonly low: Float64Array;
   readonly high: Float64Array;
   /** change of each channel's credit per unit of κ, and κ with its standard deviation; null where κ plays no part */
@@ -32,40 +35,63 @@ export interface CalibratedBelief {
   readonly value: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
+  /** of each channel's credit, after the experiments */
+  readonly variance: Float64Array;
   readonly kappa: number | null;
   /** the same update for another outcome of the data (a jackknife replicate): weights held, experiments as measured */
   readonly update: (outcome: Float64Array) => Float64Array;
 }
 
+/** Sums of floating-point credits may pass their bound by this part of it. */
+const ROUNDING = 1e-12;
+
+/**
+ * The part of κ's variance that all channels have in common. The rest is each channel's own: how far unpaid visits and demand go together
+ * differs between the people whom different channels reach. Fixed once on simulated worlds that the truth report does not use
+ * (docs/decisions/011), by the likelihood of their errors.
+ */
+const SHARED_KAPPA = 0.5;
+
+/** The low end as it was before it was cut at 0, which would hide how far the interval reaches: there the side that was not cut speaks for both. */
+const uncutLow = (value: number, low: number, high: number): number => (low > 0 ? low : Math.min(low, 2 * value - high));
+
 /** How much of a variance is kept: rounding can leave a hair below 0. */
 const kept = (after: number, before: number): number => (before > 0 ? Math.max(0, after / before) : 1);
 
 /**
- * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference):
- * T_c and κ are jointly normal, Var T_c = ((high − low) / 2z)² of which (slope_c · sd κ)² comes from κ. A measurement e ± s of channel c
- * moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c): on T_c itself this is precision weighting, the other channels
- * follow through κ. Half-widths shrink with the standard deviations, towards symmetry as the experiment takes over.
+ * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference). The state
+ * is T_c = base_c + slope_c·(κ + η_c) + δ_c of every channel, and κ, all independent: of what κ leaves open, SHARED_KAPPA is common to all channels
+ * and the rest is the channel's own η_c; δ_c is what the interval holds beyond κ (sampling, kernel, halo), so that Var T_c = ((high − low) / 2z)²
+ * whatever the split. A measurement e ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c): on T_c itself this is precision
+ * weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it. Half-widths shrink with the
+ * standard deviations, towards symmetry as the experiment takes over.
  */
 export function calibrate(belief: Belief, experiments: readonly Experiment[]): CalibratedBelief {
   const { value, low, high, kappa, z } = belief;
   const channels = value.length;
   const side = channels + 1;
+  const uncut = value.map((x, c) => uncutLow(x, low[c]!, high[c]!));
   const deviation = value.map((_, c) => Math.max(0, high[c]! - low[c]!) / (2 * z));
+  const kappaDeviation = Math.sqrt(SHARED_KAPPA) * (kappa?.deviation ?? 0);
   // A channel's share of κ's uncertainty never passes its own.
-  const fromKappa = deviation.map((own, c) => (kappa === null ? 0 : Math.sign(kappa.slope[c]!) * Math.min(own, Math.abs(kappa.slope[c]!) * kappa.deviation)));
+  const fromKappa = deviation.map((own, c) => {
+    const slope = kappa?.slope[c] ?? 0;
+    return Math.sign(slope) * Math.sqrt(SHARED_KAPPA) * Math.min(own, Math.abs(slope) * (kappa?.deviation ?? 0));
+  });
   const covariance = new Float64Array(side * side);
   for (let c = 0; c < channels; c++) {
     for (let d = 0; d < channels; d++) covariance[c * side + d] = c === d ? deviation[c]! ** 2 : fromKappa[c]! * fromKappa[d]!;
-    covariance[c * side + channels] = fromKappa[c]! * (kappa?.deviation ?? 0);
+    covariance[c * side + channels] = fromKappa[c]! * kappaDeviation;
     covariance[channels * side + c] = covariance[c * side + channels]!;
   }
-  covariance[channels * side + channels] = (kappa?.deviation ?? 0) ** 2;
+  covariance[channels * side + channels] = kappaDeviation ** 2;
 
   const gains: { readonly channel: number; readonly measured: number; readonly gain: Float64Array }[] = [];
   for (const { channel, incrementalRevenue, standardError } of experiments) {
     const column = Float64Array.from({ length: side }, (_, i) => covariance[i * side + channel]!);
     const variance = column[channel]! + standardError ** 2;
-    if (!(variance > 0)) continue;
+    // A measurement that weighs less than a rounding error says nothing, nor does one of a channel of which all is known.
+    if (!(column[channel]! > Number.EPSILON * variance)) continue;
     gains.push({ channel, measured: incrementalRevenue, gain: column.map((part) => part / variance) });
     for (let i = 0; i < side; i++) for (let j = 0; j < side; j++) covariance[i * side + j]! -= (column[i]! * column[j]!) / variance;
   }
@@ -76,17 +102,37 @@ export function calibrate(belief: Belief, experiments: readonly Experiment[]): C
     }
     return state;
   };
+  const variance = deviation.map((_, c) => Math.max(0, covariance[c * side + c]!));
   const state = updateState(Float64Array.from([...value, kappa?.value ?? 0]));
   const updated = state.slice(0, channels);
-  const reach = (c: number, half: number): number => {
-    const shrink = Math.sqrt(kept(covariance[c * side + c]!, deviation[c]! ** 2));
-    return shrink * (shrink * half + (1 - shrink) * z * deviation[c]!);
+  // As changes of the old ends, so that an experiment that says nothing leaves them as they are, to the bit.
+  const narrowed = (c: number, half: number): number => {
+    const shrink = Math.sqrt(kept(variance[c]!, deviation[c]! ** 2));
+    return half - shrink * (shrink * half + (1 - shrink) * z * deviation[c]!);
   };
   return {
     value: updated,
-    low: updated.map((x, c) => x - reach(c, value[c]! - low[c]!)),
-    high: updated.map((x, c) => x + reach(c, high[c]! - value[c]!)),
+    low: updated.map((x, c) => Math.max(Math.min(0, low[c]!), uncut[c]! + (x - value[c]!) + narrowed(c, value[c]! - uncut[c]!))),
+    high: updated.map((x, c) => high[c]! + (x - value[c]!) - narrowed(c, high[c]! - value[c]!)),
+    variance,
     kappa: kappa === null ? null : Math.max(0, state[channels]!),
     update: (outcome) => updateState(Float64Array.from(outcome)),
   };
+}
+
+/**
+ * The credit cut at 0 and fitted into `most`: channels give way to the excess in proportion to the variance that is left to them
+ * (Gaussian conditioning on the sum, their covariances left aside), so that one that was measured keeps its place. None falls below 0.
+ */
+export function fitInto(credit: Float64Array, variance: Float64Array, most: number): Float64Array {
+  const fitted = credit.map((part) => Math.max(0, part));
+  for (let round = 0; round < fitted.length; round++) {
+    const excess = sumOf(fitted) - most;
+    if (!(excess > ROUNDING * most)) return fitted;
+    const yielding = fitted.map((part, c) => (part > 0 ? variance[c]! : 0));
+    const whole = sumOf(yielding);
+    if (!(whole > 0)) break;
+    for (let c = 0; c < fitted.length; c++) fitted[c] = Math.max(0, fitted[c]! - (excess * yielding[c]!) / whole);
+  }
+  return sumOf(fitted) > most * (1 + ROUNDING) ? divide(fitted, most) : fitted;
 }

@@ -4,7 +4,7 @@ import { twoSidedZ } from '../../numerics/normal-quantile.ts';
 import { creditConfidence, failure, insufficientData } from '../../outcome.ts';
 import type { ChannelCredits, Failure, FailureCode, PathTotals } from '../../outcome.ts';
 import { divide, sharesOf, sumOf } from '../credits.ts';
-import { calibrate } from './calibration.ts';
+import { calibrate, fitInto } from './calibration.ts';
 import type { Experiment } from './calibration.ts';
 import type { CausalInput } from './causal-input.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
@@ -79,12 +79,10 @@ function withExperiments(credit: IncrementalCredit, experiments: readonly Experi
   }
   const belief = { value: point, low: credit.low.map((end, c) => Math.min(end, point[c]!)), high: credit.high.map((end, c) => Math.max(end, point[c]!)), kappa: credit.kappa, z: twoSidedZ(confidenceLevel) };
   const calibrated = calibrate(belief, experiments);
-  const cut = (values: Float64Array): Float64Array => {
-    const positive = values.map((part) => Math.max(0, part));
-    return sumOf(positive) > mostRevenue ? divide(positive, mostRevenue) : positive;
-  };
+  const cut = (values: Float64Array): Float64Array => fitInto(values, calibrated.variance, mostRevenue);
   const value = cut(calibrated.value);
-  const total = sumOf(value);
+  const moved = value.some((amount, c) => amount !== point[c]);
+  const total = moved ? sumOf(value) : credit.revenue;
   const replicates = new Float64Array(credit.replicates.length);
   for (let g = 0; g < credit.groups; g++) replicates.set(cut(calibrated.update(credit.replicates.subarray(g * channels, (g + 1) * channels))), g * channels);
   const orderValue = credit.conversions > 0 ? credit.revenue / credit.conversions : mostRevenue / mostConversions;
@@ -92,7 +90,7 @@ function withExperiments(credit: IncrementalCredit, experiments: readonly Experi
     total,
     conversions: orderValue > 0 ? Math.min(total / orderValue, mostConversions) : 0,
     value,
-    share: divide(value, 1),
+    share: moved ? divide(value, 1) : credit.share,
     low: calibrated.low,
     high: calibrated.high,
     replicates,

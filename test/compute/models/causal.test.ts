@@ -173,7 +173,21 @@ describe('the causal model', () => {
 
     test('a measurement that says nothing changes nothing', () => {
       const same = figures('causal', input({ experiments: [measured(600, 1e12)] }));
-      for (const name of ['value', 'intervalLow', 'intervalHigh', 'share', 'confidence', 'replicates'] as const) expect(relativeDifference(same[name], result[name])).toBeLessThan(1e-9);
+      const { warnings: said, calibrations, ...figuresAfter } = same;
+      const { warnings: before, calibrations: none, ...figuresBefore } = result;
+      expect(figuresAfter).toEqual(figuresBefore);
+      expect([said.slice(1), calibrations.length, none]).toEqual([before, 1, []]);
+    });
+
+    test('where the credit meets the revenue that a touch preceded, the channels that were not measured give way', () => {
+      const { comparison } = input();
+      const touched = 3000;
+      const narrow = { comparison: { ...comparison, unattributed: { conversions: 100, value: TOTALS.revenue - touched } } };
+      const before = figures('causal', input(narrow));
+      const wanted = before.value[channel]! + 500;
+      const pinned = figures('causal', input({ ...narrow, experiments: [measured(wanted, 5)] }));
+      expect(Math.abs(pinned.value[channel]! - wanted)).toBeLessThan(5);
+      expect(pinned.incrementalRevenue).toBeLessThanOrEqual(touched * (1 + 1e-9));
     });
 
     test('several experiments: their order makes no difference, and a channel takes the precision-weighted mean', () => {
