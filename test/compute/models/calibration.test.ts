@@ -7,8 +7,11 @@ import { relativeDifference, total } from '../closeness.ts';
 const Z = 1.959964;
 const CHANNELS = 4;
 
+/** Evenly spread; fc.double would spread its exponents, so that nearly all numbers were tiny. */
+const within = (low: number, high: number): fc.Arbitrary<number> => fc.nat({ max: 1_000_000 }).map((part) => low + ((high - low) * part) / 1_000_000);
+
 /** A channel as PRAV reports it: credit, half-width, and the part of the half-width that stems from κ. */
-const channelCredit = fc.record({ credit: fc.double({ min: 0, max: 50_000, noNaN: true }), half: fc.double({ min: 1, max: 40_000, noNaN: true }), fromKappa: fc.double({ min: -0.3, max: 1, noNaN: true }) });
+const channelCredit = fc.record({ credit: within(0, 50_000), half: within(1, 40_000), fromKappa: within(-0.3, 1) });
 const KAPPA = { value: 0.05, deviation: 0.01 };
 
 const belief: fc.Arbitrary<Belief> = fc.array(channelCredit, { minLength: CHANNELS, maxLength: CHANNELS }).map((credits) => ({
@@ -19,8 +22,8 @@ const belief: fc.Arbitrary<Belief> = fc.array(channelCredit, { minLength: CHANNE
   z: Z,
 }));
 const channel = fc.nat({ max: CHANNELS - 1 });
-const effect = fc.double({ min: -20_000, max: 80_000, noNaN: true });
-const experiment: fc.Arbitrary<Experiment> = fc.record({ channel, incrementalRevenue: effect, standardError: fc.double({ min: 10, max: 10_000, noNaN: true }) });
+const effect = within(-20_000, 80_000);
+const experiment: fc.Arbitrary<Experiment> = fc.record({ channel, incrementalRevenue: effect, standardError: within(10, 10_000) });
 
 const widthOf = ({ low, high }: Pick<Belief, 'low' | 'high'>, c: number): number => high[c]! - low[c]!;
 const deviationOf = (of: Belief, c: number): number => widthOf(of, c) / (2 * Z);
@@ -49,7 +52,7 @@ describe('calibration by experiments', () => {
 
   test('a measurement of what the model said moves no credit, and widens no interval', () => {
     fc.assert(
-      fc.property(belief, channel, fc.double({ min: 1, max: 10_000, noNaN: true }), (before, measured, standardError) => {
+      fc.property(belief, channel, within(1, 10_000), (before, measured, standardError) => {
         const after = calibrate(before, [{ channel: measured, incrementalRevenue: before.value[measured]!, standardError }]);
         expect([after.value, after.kappa]).toEqual([before.value, KAPPA.value]);
         for (let c = 0; c < CHANNELS; c++) expect(widthOf(after, c)).toBeLessThanOrEqual(widthOf(before, c) * (1 + 1e-12));
@@ -126,18 +129,18 @@ describe('calibration by experiments', () => {
         after += Math.abs(posterior.value[c]! - truth[c]!);
       }
     }
-    // 12,000 intervals: 0.95 ± 0.008 is four standard errors. With all of κ shared it was 0.92.
+    // 12,000 intervals: 0.95 ± 0.008 is four standard errors. With all of κ shared it was 0.87.
     expect(Math.abs(covered - 0.95)).toBeLessThan(0.008);
     expect(after).toBeLessThan(before * 0.97);
   });
 });
 
 describe('fitting the credit into the revenue', () => {
-  const amounts = fc.array(fc.record({ credit: fc.double({ min: -5_000, max: 20_000, noNaN: true }), variance: fc.double({ min: 1, max: 1e8, noNaN: true }) }), { minLength: 2, maxLength: 8 });
+  const amounts = fc.array(fc.record({ credit: within(-5_000, 20_000), variance: within(1, 1e8) }), { minLength: 2, maxLength: 8 });
 
   test('none falls below 0, the sum fits, and what is known for sure keeps its place', () => {
     fc.assert(
-      fc.property(amounts, fc.double({ min: 20_000, max: 60_000, noNaN: true }), (list, most) => {
+      fc.property(amounts, within(20_000, 60_000), (list, most) => {
         const credit = Float64Array.from(list, (each) => each.credit);
         const fitted = fitInto(credit, Float64Array.from(list, ({ variance }, c) => (c === 0 ? 1e-9 : variance)), most);
         expect(total(fitted)).toBeLessThanOrEqual(most * (1 + 1e-9));
