@@ -59,12 +59,12 @@ const uncutLow = (value: number, low: number, high: number): number => (low > 0 
 const kept = (after: number, before: number): number => (before > 0 ? Math.max(0, after / before) : 1);
 
 /**
- * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference). The state
- * is T_c = base_c + slope_c·(κ + η_c) + δ_c of every channel, and κ, all independent: of what κ leaves open, SHARED_KAPPA is common to all channels
- * and the rest is the channel's own η_c; δ_c is what the interval holds beyond κ (sampling, kernel, halo), so that Var T_c = ((high − low) / 2z)²
- * whatever the split. A measurement e ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c): on T_c itself this is precision
- * weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it. Half-widths shrink with the
- * standard deviations, towards symmetry as the experiment takes over.
+ * Updates the credit by experiments, one after the other (Gaussian conditioning, so their order makes no difference). The state is κ and, of every
+ * channel, T_c = base_c + slope_c·(κ + η_c) + δ_c, with κ, η_c and δ_c independent: of what κ leaves open, SHARED_KAPPA is common to all
+ * channels, and the rest is the channel's own η_c; δ_c is what the interval holds beyond κ (sampling, kernel, halo). Var T_c is
+ * ((high − low) / 2z)² whatever the split. A measurement e ± s of channel c moves every state x by Cov(x, T_c) / (Var T_c + s²) · (e − T_c):
+ * on T_c itself this is precision weighting, κ moves only as far as its share of Var T_c justifies, and the other channels follow through it.
+ * Half-widths shrink with the standard deviations, towards symmetry as the experiment takes over.
  */
 export function calibrate(belief: Belief, experiments: readonly Experiment[]): CalibratedBelief {
   const { value, low, high, kappa, z } = belief;
