@@ -210,7 +210,7 @@ function reportMember(model: (typeof PATH_MODELS)[number], outcome: TaskOutcome<
 function required<Outcome extends { readonly ok: boolean }>(model: string, outcome: Outcome): Extract<Outcome, { readonly ok: true }> {
   if (outcome.ok) return outcome as Extract<Outcome, { readonly ok: true }>;
   const { code, message } = outcome as Outcome & Failure;
-  if (code === 'insufficient_data' || code === 'out_of_range') throw new AnalysisFailedError({ code: 'insufficient_data', message });
+  if (code === 'insufficient_data' || code === 'too_many_channels' || code === 'out_of_range') throw new AnalysisFailedError({ code: 'insufficient_data', message });
   throw new Error(`${model} failed: ${message}`);
 }
 

@@ -27,4 +27,12 @@ describe('asking for an analysis', () => {
     const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' });
     expect(body).toMatchObject({ status: 'completed', revenue: 30, channel_impact: [{ channel: 'email', attributed_revenue: 30 }] });
   });
+
+  test('a model that cannot tell so many channels apart says so, and is no failure of ours', async () => {
+    const rows = Array.from({ length: 501 }, (_, index) => `u${index},2026-01-05T10:00:00Z,channel_${index},${index % 2},30`);
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ['user_id,timestamp,channel,conversion,revenue', ...rows].join('\n') } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'rwa' });
+    expect(body).toMatchObject({ status: 'failed', failure: { code: 'insufficient_data', message: expect.stringContaining('up to 500 channels; this data has 501') } });
+  });
 });
