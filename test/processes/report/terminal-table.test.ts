@@ -37,6 +37,14 @@ describe('the terminal table', () => {
     expect(table).toContain('95 % interval 1,200.00 USD to 4,510.50 USD');
   });
 
+  test("does not lend the causal model's interval of Delta_R to another model", () => {
+    const models = { causal: { delta_r_interval_cents: [120_000, 451_050] } };
+    const report = pathModelReport();
+    const table = terminalTable({ ...report, diagnostics: { ...report.diagnostics, models } }, { ...wide, width: 300 });
+    expect(table).toContain('Delta_R ');
+    expect(table).not.toContain('1,200.00 USD');
+  });
+
   test('a path model credits unpaid channels in rows of their own, and both columns still sum to the revenue', () => {
     const table = terminalTable(pathModelReport(), wide);
     const amounts = ['all marketing', 'direct', 'organic', 'no touch recorded'].map((label) => cells(lineOf(table, label)).slice(2, 4).map((cell) => Math.round(100 * Number(cell.replaceAll(',', '')))));
