@@ -28,7 +28,7 @@ async function analyse(caller: Caller, source: string, more: object = {}): Promi
 
 /** What a stranger's program does, from the documentation alone: nothing of ours is imported. */
 function strangersDigest(result: Json): string {
-  const { signature: _signature, trust: _trust, progress: _progress, time_series: _series, model_breakdown: _breakdown, comparison: _comparison, diagnostics: _diagnostics, ...signed } = result;
+  const { signature: _signature, trust: _trust, progress: _progress, time_series: _series, model_breakdown: _breakdown, comparison: _comparison, diagnostics: _diagnostics, campaigns: _campaigns, ...signed } = result;
   return `sha256:${createHash('sha256').update(canonicalize(signed)!).digest('hex')}`;
 }
 
@@ -73,10 +73,10 @@ describe.each(LAYOUTS)('a signed result, %s', (layout) => {
     const signed = String(result['signature']);
     const { digest } = await strangersCheck(house.root, result);
     now = new Date(SIGNED_AT.getTime() + DAY_MS);
-    const ways = ['', '?include=diagnostics', '?include=model_breakdown,comparison', '?include=time_series'].map((query) => caller.get(`/attribution/${String(result['id'])}${query}`));
+    const ways = ['', '?include=diagnostics', '?include=model_breakdown,comparison', '?include=time_series', '?include=campaigns'].map((query) => caller.get(`/attribution/${String(result['id'])}${query}`));
     const [listed, old] = [await caller.get('/attribution'), await caller.get(`/attribution/${String(result['id'])}`, { 'svc-api-version': '2025-08-01' })];
     const answers = [...(await Promise.all(ways)).map(({ body }) => body), (listed.body['data'] as unknown as Json[])[0]!, old.body];
-    expect(answers).toHaveLength(6);
+    expect(answers).toHaveLength(7);
     for (const answer of answers) expect({ digest: strangersDigest(answer), signature: String(answer['signature']) }).toEqual({ digest, signature: signed });
   });
 
