@@ -52,7 +52,8 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
 
   /** The key is asked for anew with each operation, so that one revoked meanwhile opens nothing more. */
   const authenticate = async (connection: Connection): Promise<Principal | null> => {
-    const authorization = connection.connectionParams?.['authorization'];
+    // Named like the header, whose case does not matter either: many clients are told to write Authorization.
+    const authorization = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
     if (authorization === undefined || authorization === null) return null;
     return admission.authenticate(String(authorization));
   };

@@ -77,6 +77,14 @@ describe('GraphQL over WebSocket', () => {
     expect(toy.logs).toEqual([]);
   });
 
+  test.each(['authorization', 'Authorization'])('the key is found under %s, as it is among headers', async (name) => {
+    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { [name]: 'Bearer good' }, retryAttempts: 0 });
+    const { value } = await client.iterate<{ caller: string }>({ query: '{ caller }' }).next();
+    const [, accountId] = JSON.parse(String((value as { data: { caller: string } }).data.caller)) as string[];
+    expect(accountId).toEqual(expect.stringMatching(/./));
+    await client.dispose();
+  });
+
   test('a key that was revoked opens nothing more on an open socket', async () => {
     const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, lazy: false, retryAttempts: 0 });
     expect(await client.iterate({ query: '{ caller }' }).next()).toMatchObject({ value: { data: { caller: expect.any(String) } } });
