@@ -114,6 +114,16 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     expect(done.status).toBe(204);
   });
 
+  test('an analysis that is restricted to channels shows no others on its way either', async () => {
+    const stream = await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'shapley', channels: ['email', 'display'] }), { 'content-type': 'application/json' });
+    const events = sseEvents(await stream.text()).map(({ event, data }) => ({ event, impact: (JSON.parse(data) as { channel_impact?: { channel: string; rank: number }[] }).channel_impact, model: (JSON.parse(data) as { model?: string }).model }));
+    const shown = events.filter(({ event }) => event === 'channel_result' || event === 'result');
+    expect(shown).toHaveLength(6);
+    for (const { impact } of shown) expect(impact!.map(({ channel }) => channel).toSorted()).toEqual(['display', 'email']);
+    const ranks = shown.filter(({ model }) => model === 'shapley').map(({ impact }) => impact!.map(({ channel, rank }) => ({ channel, rank })));
+    expect(ranks[0]).toEqual(ranks[1]);
+  });
+
   test('a caller who does not wait is told where to look', async () => {
     const { status, headers, body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE }, { prefer: 'respond-async' });
     expect(status).toBe(200);

@@ -11,10 +11,10 @@ import type { ChannelFigures } from './figures.ts';
 /** Where a run is; the order is the order of the work. */
 export type Stage = 'queued' | 'loading' | 'building_journeys' | `model:${AttributionModel}` | 'combining' | 'intervals' | 'signing';
 
-/** One thing that a watcher of a run is told. */
+/** One thing that a watcher of a run is told. `shown`: the channels that the analysis is restricted to, if it is. */
 export type ProgressEvent =
   | { readonly kind: 'PROGRESS'; readonly stage: Stage; readonly progress: number; readonly message: string }
-  | { readonly kind: 'CHANNEL_RESULT'; readonly model: AttributionModel; readonly progress: number; readonly revenueCents: number; readonly channels: readonly ChannelFigures[] }
+  | { readonly kind: 'CHANNEL_RESULT'; readonly model: AttributionModel; readonly progress: number; readonly revenueCents: number; readonly channels: readonly ChannelFigures[]; readonly shown?: readonly string[] | null }
   | { readonly kind: 'RESULT' }
   | { readonly kind: 'ERROR'; readonly failure: AttributionFailure };
 

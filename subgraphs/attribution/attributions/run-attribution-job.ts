@@ -67,7 +67,7 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
   const progress = new ProgressWriter(services, attribution);
   try {
     if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
-    const { figures, trust } = await run(services, job, { ...begun, source }, (event) => progress.push(event));
+    const { figures, trust } = await run(services, job, { ...begun, source }, (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown: attribution.channels ?? null } : event));
     progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
     await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures, trust), { kind: 'RESULT' }));
