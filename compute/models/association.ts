@@ -84,14 +84,14 @@ export function associate<Model extends 'dominance' | 'rwa'>(
     );
   }
   const warnings: string[] = [];
-  if (conversionOutcome.r2 === 0) warnings.push('Who converts is not associated with any channel here: conversions are divided like revenue.');
-  if (valueOutcome.r2 === 0 && totals.value !== 0) warnings.push('Revenue is not associated with any channel here: it is divided like conversions.');
+  if (conversionOutcome.r2 === 0) warnings.push('Who converts is not associated with any channel here: dominance and relative weights divide conversions like revenue.');
+  if (valueOutcome.r2 === 0 && totals.value !== 0) warnings.push('Revenue is not associated with any channel here: dominance and relative weights divide it like conversions.');
   if (conversionOutcome.r2 > 0 && conversionOutcome.r2 < 0.01) {
-    warnings.push(`Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: these shares say little.`);
+    warnings.push(`Channel presence explains ${(conversionOutcome.r2 * 100).toPrecision(2)} % of who converts: the shares of dominance and relative weights say little.`);
   }
   if (!explained.exact) {
     const worst = Math.max(...[conversionOutcome, valueOutcome].flatMap(({ standardError, r2 }) => (r2 > 0 ? [Math.max(...standardError) / r2] : [])));
-    warnings.push(`With ${varying.length} channels the weights are means over ${explained.evaluations} random orderings, not over all: they carry a standard error of up to ${(100 * worst).toPrecision(1)} percentage points of share.`);
+    warnings.push(`With ${varying.length} channels the dominance weights are means over ${explained.evaluations} random orderings, not over all: they carry a standard error of up to ${(100 * worst).toPrecision(1)} percentage points of share.`);
   }
   const share = conversionOutcome.r2 > 0 ? conversionOutcome.share : valueOutcome.share;
   const outcome = valueOutcome.r2 > 0 ? 'value' : 'conversion';

@@ -158,7 +158,7 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
     const rows = [{ path: ['a'], conversions: 2, value: 20, nulls: 0 }, { path: ['b', 'c'], conversions: 1, value: 50, nulls: 0 }, { path: ['c'], conversions: 3, value: 60, nulls: 0 }];
     const result = figures(model, { paths: pathTable(rows), seed: 1 });
     expect(total(result.conversions)).toBeCloseTo(6, 10);
-    expect(result.warnings.join()).toContain('conversions are divided like revenue');
+    expect(result.warnings.join()).toContain('divide conversions like revenue');
   });
 });
 
