@@ -28,7 +28,8 @@ export interface Credited {
  *   ψₓ = h(s₁) − E₋ₓ + Σ_t ρ(s_t)·(h(s_t+1) − h(s_t)) + ρ(s_L)·(r − h(s_L)),
  * h the expected outcome from a state and ρ the part of its visits that is left, both without x: the derivative of the chain's
  * solution along the journey's own transitions. Removal effects move by (r − E) − ψₓ, and credit with them. Every journey
- * counts as one draw, whatever the order of the chain, so that errors hold also where journeys are no Markov chain.
+ * counts as one draw, whatever the order of the chain, so that errors hold also where journeys are no Markov chain. The
+ * revenue that is divided varies with how many journeys there are, too, as in the other path models.
  *
  * Sums of ψ per random group stand in for as many solutions of the chain. Of very many paths a sample is enough, drawn with
  * probability proportional to their counts, conversions and nulls apart.
@@ -41,7 +42,6 @@ export function creditReplicates(table: PathTable, effects: RemovalEffects, chai
   const byRevenue = credited.outcome === 'value';
   const lost = byRevenue ? effects.lostValue : effects.lost;
   const journeys = totals.conversions + totals.nulls;
-  const revenuePerJourney = totals.value / journeys;
   const sampled = Math.max(FEWEST_SAMPLED, BUDGET / channels / (offsets[paths]! / totals.paths));
   const random = seededRandom(seed);
   const sampleOfConversions = new SystematicSample((2 * totals.conversions) / sampled, random);
@@ -58,7 +58,7 @@ export function creditReplicates(table: PathTable, effects: RemovalEffects, chai
   const add = (group: number, count: number, worth: number, revenue: number): void => {
     const row = group * width;
     for (let x = 0; x < channels; x++) moved[row + x]! += weight * (worth * (1 - chains.passage[last + x]!) - count * path[x]!);
-    moved[row + channels]! += weight * (revenue - count * revenuePerJourney);
+    moved[row + channels]! += weight * revenue;
   };
   const addRevenue = (group: number, count: number, revenue: number): void => add(group, count, revenue, revenue);
   const addConversions = (group: number, count: number, revenue: number): void => add(group, count, count, revenue);

@@ -33,7 +33,7 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
   const valueEffects = sumOf(effects.lostValue);
   const sizeOfEffects = effects.lostValue.reduce((sum, effect) => sum + Math.abs(effect), 0);
   const divisible = Math.abs(valueEffects) > sizeOfEffects * 1e-9 && Math.sign(valueEffects) === Math.sign(totals.value);
-  if (!divisible && totals.value !== 0) warnings.push('Refunds cancel the revenue effects: revenue was divided like conversions.');
+  if (!divisible && totals.value !== 0) warnings.push('Refunds cancel the revenue effects of the Markov chain: it divides revenue like conversions.');
   const value = divisible ? divide(effects.lostValue, totals.value) : divide(effects.lost, totals.value);
   const credited: Credited = { value, outcome: divisible ? 'value' : 'conversion', totals };
   const followed = (fraction: number): void => checkpoint(0.9 + fraction * 0.1);

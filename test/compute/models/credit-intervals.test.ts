@@ -132,6 +132,16 @@ describe('intervals', () => {
     expect(error(spread)).toBeLessThan(9_000);
   });
 
+  test('count the number of journeys as chance too: where all converted alike, no path model is certain', () => {
+    const paths = pathTable([{ path: ['a', 'b'], conversions: 100, value: 5_000, nulls: 0 }]);
+    const error = (task: 'markov' | 'shapley'): number => total(Array.from({ length: 40 }, (_, seed) => jackknifeError(figures(task, { paths, order: 1, seed }).replicates, 50, 0, 2) ** 2 / 40)) ** 0.5;
+    // Half of a Poisson number of orders of 50: 25·√100.
+    for (const task of ['markov', 'shapley'] as const) {
+      expect(error(task)).toBeGreaterThan(200);
+      expect(error(task)).toBeLessThan(300);
+    }
+  });
+
   test('a chain with too many states takes the relative errors of order 1, and says so', () => {
     const random = seededRandom(6);
     const channels = Array.from({ length: 400 }, (_, c) => `c${c}`);
