@@ -1,11 +1,10 @@
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, MarkLineComponent } from 'echarts/components';
 import { init, use, type EChartsCoreOption } from 'echarts/core';
-import { LabelLayout } from 'echarts/features';
 import { SVGRenderer } from 'echarts/renderers';
 import { escapeHtml } from '../html.ts';
 
-use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkLineComponent, LabelLayout, SVGRenderer]);
+use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkLineComponent, SVGRenderer]);
 
 /** Colours of a chart are custom properties of the page, so that one drawing serves light, dark and print. */
 export const INK = {

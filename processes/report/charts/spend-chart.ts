@@ -1,7 +1,11 @@
 import type { ReportedChannel } from '../attribution-report.ts';
 import type { NumberFormat } from '../number-format.ts';
 import { axisEnd } from './axis-end.ts';
+import { labelSides } from './label-sides.ts';
 import { FAINT_TEXT, INK, renderChart, TEXT } from './render-chart.ts';
+
+/** About what the axes leave of the picture; labels only have to be told apart. */
+const PLOT = { width: 740, height: 360 } as const;
 
 /** Spend against credited revenue, one bubble per channel; above the line a channel earns back more than it costs. */
 export function spendChart(channels: readonly ReportedChannel[], creditName: string, format: NumberFormat): string {
@@ -15,6 +19,8 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
     ...place,
   });
   const edge = { spend: axisEnd(mostSpend * 1.05), revenue: axisEnd(mostRevenue * 1.05) };
+  const labels = points.map((channel) => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}`);
+  const sides = labelSides(points.map((channel, index) => ({ x: (channel.spend / edge.spend) * PLOT.width, y: (1 - channel.attributed_revenue / edge.revenue) * PLOT.height, label: labels[index]! })), PLOT);
   const rays = [1, 2, 4].map((roas) => {
     const end = Math.min(edge.spend, edge.revenue / roas);
     return {
@@ -32,12 +38,11 @@ export function spendChart(channels: readonly ReportedChannel[], creditName: str
       {
         type: 'scatter', symbolSize: 16, z: 4,
         itemStyle: { opacity: 1, color: INK.causal, borderColor: INK.paper, borderWidth: 1.5 },
-        data: points.map((channel) => ({
+        data: points.map((channel, index) => ({
           value: [channel.spend, channel.attributed_revenue],
-          label: { formatter: () => `${channel.channel}  ${channel.roas === null ? '' : format.multiple(channel.roas)}` },
+          label: { formatter: () => labels[index]!, position: sides[index]! },
         })),
-        label: { show: true, position: 'right', distance: 6, ...TEXT, textBorderColor: INK.paper, textBorderWidth: 3 },
-        labelLayout: { moveOverlap: 'shiftY' },
+        label: { show: true, distance: 6, ...TEXT, textBorderColor: INK.paper, textBorderWidth: 3 },
       },
     ],
   };
