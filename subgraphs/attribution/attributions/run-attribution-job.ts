@@ -72,9 +72,10 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
     await progress.drain();
     await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures, trust), { kind: 'RESULT' }));
   } catch (error) {
+    // What is still being written would take the numbers of the events that follow, of another attempt or of the failure.
+    await progress.drain();
     // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
     if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
-    await progress.drain();
     await throughOutages(job.signal, () => recordFailure(services, accountId, attributionId, error.failure));
   }
 }

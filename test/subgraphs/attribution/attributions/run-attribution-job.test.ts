@@ -1,0 +1,43 @@
+import { Client } from 'pg';
+import { uuidFromPublicId } from '../../../../platform/identifiers.ts';
+import { createLogger } from '../../../../platform/telemetry/logs.ts';
+import { runAttributionJob, type RunWorkerServices } from '../../../../subgraphs/attribution/attributions/run-attribution-job.ts';
+import { Caller, openHouse, type House } from '../../../house.ts';
+
+describe('an attempt at an analysis', () => {
+  let house: House;
+  let owner: Client;
+
+  beforeAll(async () => {
+    house = await openHouse('one process', { withWorker: false });
+    owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+  }, 60_000);
+
+  afterAll(async () => {
+    await owner.end();
+    await house.stop();
+  });
+
+  test('that breaks has written its progress when the next one may begin', async () => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
+    const written = async () => (await owner.query<{ sequence: number; account_id: string }>('select sequence, account_id from attribution.attribution_progress where attribution_id = $1 order by sequence', [attributionId])).rows;
+    const accountId = (await written())[0]!.account_id;
+
+    const { database, pubSub } = house.ground;
+    const services = {
+      database, pubSub, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(),
+      loadRunData: async (_query, onStage) => {
+        onStage('loading');
+        onStage('building_journeys');
+        return Promise.reject(new Error('the engine stumbled'));
+      },
+    } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
+    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, attributionId } } as Parameters<typeof runAttributionJob>[1];
+    await expect(runAttributionJob(services, job)).rejects.toThrow('the engine stumbled');
+    expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
+  });
+});
