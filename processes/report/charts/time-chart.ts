@@ -16,7 +16,7 @@ export function timeChart(periods: readonly ReportedPeriod[], channels: readonly
     legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, itemGap: 22, textStyle: TEXT },
     xAxis: {
       type: 'category', data: periods.map((period) => `${period.period_start}${period.partial ? '*' : ''}`),
-      axisLabel: { ...FAINT_TEXT, hideOverlap: true }, axisLine: { lineStyle: { color: INK.faint } }, axisTick: { show: false },
+      axisLabel: { ...FAINT_TEXT, hideOverlap: true, showMaxLabel: true }, axisLine: { lineStyle: { color: INK.faint } }, axisTick: { show: false },
     },
     yAxis: {
       type: 'value', axisLabel: { ...FAINT_TEXT, formatter: (value: number) => format.shortMoney(value) },

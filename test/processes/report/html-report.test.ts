@@ -82,6 +82,11 @@ describe('the HTML report', () => {
     expect(htmlReport(withMembers({ time_series: weeks.slice(0, 1) }), 'x')).not.toContain('Credit over time');
   });
 
+  test('the last of many periods is named, so that its asterisk is seen', () => {
+    const many = Array.from({ length: 27 }, (_, week) => ({ ...weeks[1]!, period_start: new Date(Date.UTC(2025, 0, 6 + 7 * week)).toISOString().slice(0, 10), partial: week === 26 }));
+    expect(htmlReport(withMembers({ granularity: 'weekly', time_series: many }), 'x')).toContain('>2025-07-07*<');
+  });
+
   test('lists the twenty paid campaigns with the most credit, and none where the data names none', () => {
     const campaigns = [campaign(HOSTILE), campaign(null), campaign('organic news', { channel: 'direct' }), ...Array.from({ length: 30 }, (_, index) => campaign(`campaign ${index}`))];
     const page = htmlReport(withMembers({ campaigns }), 'x');
