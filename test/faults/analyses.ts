@@ -57,3 +57,8 @@ export async function history(caller: Caller, id: string): Promise<readonly Stre
 export function digestOf(attribution: Json): string {
   return String(attribution['diagnostics']!['run_digest']);
 }
+
+/** The events without the moment at which trust was judged: each reading judges it anew. */
+export function asTold(events: readonly StreamEvent[]): unknown {
+  return JSON.parse(JSON.stringify(events, (key, value: unknown) => (key === 'evaluated_at' ? undefined : value)));
+}

@@ -48,8 +48,8 @@ export class Customers {
   }
 
   async #keepShop(): Promise<void> {
-    const name = { name: 'fault-customer', operator_id: crypto.randomUUID() };
-    const { body: agent } = await this.#insist(201, () => new Caller(this.#root, null).post('/agents/register', name));
+    // Another operator at each try: an answer that was lost may have been that of a registration.
+    const { body: agent } = await this.#insist(201, () => new Caller(this.#root, null).post('/agents/register', { name: 'fault-customer', operator_id: crypto.randomUUID() }));
     const tenant: AcknowledgedTenant = { key: String(agent['api_key']), sources: [] };
     this.ledger.push(tenant);
     const caller = this.callerOf(tenant.key);

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
-import { analyse, connectSource, digestOf, history, streamAnalysis, upload } from './analyses.ts';
+import { analyse, asTold, connectSource, digestOf, history, streamAnalysis, upload } from './analyses.ts';
 import { spoilStoredRows } from './bit-rot.ts';
 import type { Service } from './service.ts';
 import { shopRows } from './shop-rows.ts';
@@ -83,7 +83,7 @@ describe('the workers of a service in several processes', () => {
     expect(digestOf(result.data)).toBe(undisturbed);
     await stream.ended;
     const told = await history(caller, id);
-    expect(told).toEqual(stream.events);
+    expect(asTold(told)).toEqual(asTold(stream.events));
     expect(told.map((event) => event.id)).toEqual(told.map((_, place) => place + 1));
     expect(told.filter(({ event }) => event === 'result' || event === 'error')).toHaveLength(1);
     workers = [other, await house.startWorker()];
