@@ -70,7 +70,8 @@ function cutUnwantedBody(request: IncomingMessage): void {
   const timer = setTimeout(() => {
     if (!request.complete) socket.destroy();
   }, LINGER_MS);
-  socket.once('close', () => clearTimeout(timer));
+  // Of the request, not of its connection: that one may serve many more.
+  request.once('close', () => clearTimeout(timer));
   // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.
   request.removeAllListeners('readable');
   request.resume();

@@ -4,15 +4,16 @@ import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { adStockOf, touchCalendar } from './ad-stock.ts';
-import type { AdStock } from './ad-stock.ts';
+import type { TouchCalendar } from './ad-stock.ts';
 import { estimationEnd, Scalar, sumOfCells } from './exposure-sums.ts';
 import type { CellSums } from './exposure-sums.ts';
 import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
 import { regroupHazards, sumHazards } from './hazard-sums.ts';
+import type { HazardSums } from './hazard-sums.ts';
 import { adjustJointly, effectsByHalf, evidenceOfCells } from './joint-adjustment.ts';
-import type { HazardEvidence, JointEstimate } from './joint-adjustment.ts';
-import type { EstimateOn } from './placebo-adjustment.ts';
+import type { Correction, HazardEvidence, JointEstimate } from './joint-adjustment.ts';
+import type { EstimateOn, Setting } from './placebo-adjustment.ts';
 
 /**
  * The joint estimate (joint-adjustment) replaces the plain one from this many users and conversions on: below, its columns
@@ -20,6 +21,15 @@ import type { EstimateOn } from './placebo-adjustment.ts';
  */
 const JOINT_FROM_USERS = 5_000;
 const JOINT_FROM_CONVERSIONS = 300;
+
+/** A difference of this many standard errors is not believed at all; a larger one the more, the larger it is. */
+const CHANCE_ERRORS = 3;
+
+/** The part of an excess that is believed: positive-part shrinkage (James & Stein 1961; Baranchik 1964). */
+const beyondChance = (excess: number, error: number): number => (excess > CHANCE_ERRORS * error ? 1 - (CHANCE_ERRORS * error) ** 2 / excess ** 2 : 0);
+
+/** By how much κ over the whole horizon exceeds that without the days right after a visit. */
+const excessOf = ({ sources: { whole, late } }: JointEstimate): number => (whole === null || late === null ? 0 : whole - late);
 
 /** Users who were first seen before the moment. */
 function usersBefore({ userStart, timeS }: EventTable, momentS: number): number {
@@ -31,42 +41,56 @@ function usersBefore({ userStart, timeS }: EventTable, momentS: number): number 
 /** The joint estimate on all users and on parts of them; null where the sample is too small for it. */
 export interface Joint {
   readonly estimate: JointEstimate;
-  readonly halo: Float64Array;
-  readonly stock: AdStock;
-  readonly touches: Float64Array;
+  readonly correction: Correction;
   readonly onGroups: EstimateOn;
   readonly onFolds: EstimateOn;
+}
+
+/** The estimate on the users of the cells that `belongs` selects, under a correction. */
+type EstimateUnder = (correction: Correction) => (belongs: (cell: number) => boolean, setting: Setting) => JointEstimate | null;
+
+/** `statistic` on each set of users that leaves out one group; what it is on all of them where a set gives no answer. */
+function jackknifed(groups: number, statistic: (belongs: (cell: number) => boolean) => number | null, onAll: number): number {
+  return jackknifeError(Float64Array.from({ length: groups }, (_, group) => statistic((cell) => cell !== group) ?? onAll), groups);
+}
+
+/** What the users together settle: halo, how far visits announce orders, and how effects wear off. null where there is no estimate. */
+function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions): Correction | null {
+  const everyone = (): boolean => true;
+  const plainly = { halo, announced: 0, stock: null };
+  const first = estimateUnder(plainly)(everyone, { isBaseline, scale: 1, fallbackKappa: null });
+  if (first === null) return null;
+  const setting = { isBaseline, scale: 1, fallbackKappa: first.kappa };
+  const excess = excessOf(first);
+  const excessOn = (belongs: (cell: number) => boolean): number | null => {
+    const part = estimateUnder(plainly)(belongs, setting);
+    return part === null ? null : excessOf(part);
+  };
+  const announced = beyondChance(excess, jackknifed(groups, excessOn, excess));
+  const kappa = estimateUnder({ ...plainly, announced })(everyone, setting)?.kappa ?? first.kappa;
+  const evidence = evidenceOf(everyone);
+  const ratioOn = (part: HazardEvidence): number => {
+    const halves = effectsByHalf(part, { halo, kappa }, isBaseline);
+    return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
+  };
+  const ratio = ratioOn(evidence);
+  const stock = adStockOf(ratio, jackknifed(groups, (belongs) => ratioOn(evidenceOf(belongs)), ratio), calendar, evidence.touches, horizonS / DAY_S);
+  return { halo, announced, stock };
 }
 
 /** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. */
 export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
-  const all = sumOfCells(byGroup, () => true);
-  if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || all.scalars[Scalar.conversions]! < JOINT_FROM_CONVERSIONS) return null;
+  const conversions = sumOfCells(byGroup, () => true).scalars[Scalar.conversions]!;
+  if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return null;
   const hazards = sumHazards(events, options, cells, checkpoint);
   const hazardsByGroup = regroupHazards(hazards, groups);
   const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
+  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const evidence = evidenceOfCells(hazardsByGroup, () => true);
-  const whole = { isBaseline, scale: 1, fallbackKappa: null };
-  const withinHorizon = adjustJointly(all, evidence, { halo, stock: null }, whole);
-  if (withinHorizon === null) return null;
-  const { kappa } = withinHorizon;
-  const ratioOn = (part: HazardEvidence): number => {
-    const halves = effectsByHalf(part, { halo, kappa }, isBaseline);
-    return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
-  };
-  const ratios = Float64Array.from({ length: groups }, (_, group) => ratioOn(evidenceOfCells(hazardsByGroup, (cell) => cell !== group)));
-  const stock = adStockOf(ratioOn(evidence), jackknifeError(ratios, groups), touchCalendar(events, options), evidence.touches, options.horizonS / DAY_S);
-  const correction = { halo, stock };
-  const estimate = adjustJointly(all, evidence, correction, whole);
-  if (estimate === null) return null;
-  return {
-    estimate,
-    halo,
-    stock,
-    touches: estimate.touches,
-    onGroups: (belongs, setting) => adjustJointly(sumOfCells(byGroup, belongs), evidenceOfCells(hazardsByGroup, belongs), correction, setting),
-    onFolds: (belongs, setting) => adjustJointly(sumOfCells(byFold, belongs), evidenceOfCells(hazardsByFold, belongs), correction, setting),
-  };
+  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs), halo, touchCalendar(events, options), options);
+  if (correction === null) return null;
+  const onGroups = under(byGroup, hazardsByGroup)(correction);
+  const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });
+  return estimate === null ? null : { estimate, correction, onGroups, onFolds: under(byFold, hazardsByFold)(correction) };
 }

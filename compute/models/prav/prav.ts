@@ -78,6 +78,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   if (plain === null) return insufficientData(reasonAgainst(all, options));
   const joint = estimateJointly(events, options, byGroup, byFold, cells, (fraction) => checkpoint(0.3 + fraction * 0.6));
   const estimate = joint?.estimate ?? plain;
+  const stock = joint?.correction.stock ?? null;
   const onGroups: EstimateOn = joint?.onGroups ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byGroup, belongs), at));
   const onFolds: EstimateOn = joint?.onFolds ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byFold, belongs), at));
 
@@ -85,14 +86,14 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const replicates = replicate(onGroups, options, kappa);
   const channels = events.channels.length;
   const z = twoSidedZ(options.confidenceLevel);
-  const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.touches };
+  const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };
   const revenuePerEffect = counted.touches.map((touches) => touches * averageOrderValue);
   const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
   const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
   const { kappaRange, low, high } =
     joint === null
       ? identifyByPlacebos(plain, kappaByBaseline.map((single) => single.kappa), revenuePerEffect, standardError, z)
-      : identifyJointly(joint.estimate, joint.halo, revenuePerEffect, standardError, z);
+      : identifyJointly(joint.estimate, joint.correction.halo, revenuePerEffect, standardError, z);
   const intervalLow = low.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.min(end, incrementalRevenue[c]!)));
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, incrementalRevenue[c]!)));
   const warnings: string[] = [];
@@ -107,7 +108,8 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     estimator: joint === null ? 'plain' : 'joint',
     estimationEndS: estimationEnd(options),
     kappa,
-    adStock: joint === null ? null : { ratio: joint.stock.ratio, beyond: joint.stock.beyond },
+    adStock: stock === null ? null : { ratio: stock.ratio, beyond: stock.beyond },
+    announced: joint?.correction.announced ?? 0,
     kappaByBaseline,
     kappaRange,
     y0: estimate.y0,
@@ -117,7 +119,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     touches: all.touches,
     lift,
     pull,
-    halo: joint?.halo ?? new Float64Array(channels),
+    halo: joint?.correction.halo ?? new Float64Array(channels),
     effect: estimate.effect,
     conversions: estimate.incrementalConversions,
     value: incrementalRevenue,

@@ -39,6 +39,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           pull_on_unpaid_visits: byChannel(prav.channels, prav.pull),
           visits_brought_per_touch: byChannel(prav.channels, prav.halo),
           ad_stock: prav.adStock,
+          announced: prav.announced,
           effect_per_touch: byChannel(prav.channels, prav.effect),
           standard_error: byChannel(prav.channels, prav.standardError),
         }
