@@ -13,8 +13,9 @@ const commands = {
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
+/** One file at a time on any machine: the fault runs need it to themselves, and workers of Jest would end with exit-with-parent.mjs. */
 function jest(args) {
-  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]);
+  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), '--runInBand', ...args]);
 }
 
 const CHROMIUM = '/usr/bin/chromium';
