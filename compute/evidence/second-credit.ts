@@ -81,7 +81,7 @@ function weightsOf({ conversionOutcome, valueOutcome }: AssociationResult<'domin
 /**
  * Effect per touch times touches times order value where that is positive; the sum loses the estimator's offset for what lies below 0,
  * and stays within the conversions and the revenue that a touch preceded. The plain estimator's touches are those in the store; the
- * joint one counts a touch by the part of its horizon in the range, which only its own signed revenue knows.
+ * joint one counts a touch by the part of its effect that falls into the range, which only its own signed revenue knows.
  */
 function pravCredit(prav: PravResult, { touches, journeys }: CreditWitness): Float64Array {
   const isJoint = prav.estimator === 'joint';

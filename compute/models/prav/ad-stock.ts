@@ -1,7 +1,7 @@
+import { NO_CHANNEL } from '../../journey-tables.ts';
+import type { EventTable } from '../../journey-tables.ts';
 import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
-import type { EventTable } from '../../journey-tables.ts';
-import { NO_CHANNEL } from '../../journey-tables.ts';
 
 /** Beyond this ratio the effect would outlive the horizon several times over, and nothing observed would bear the extrapolation. */
 const MOST_RATIO = 0.5;
@@ -25,6 +25,7 @@ export interface TouchCalendar {
   readonly before: Float64Array;
 }
 
+/** Counts the touches of the table in one pass; those after the range, or after the last stored event, have no effect in it. */
 export function touchCalendar({ timeS, channel, conversion, channels }: EventTable, { rangeStartS, rangeEndS, observedUntilS }: RunOptions): TouchCalendar {
   const left = new Float64Array(channels.length * EDGE_DAYS);
   const before = new Float64Array(channels.length * EDGE_DAYS);
@@ -42,8 +43,8 @@ export function touchCalendar({ timeS, channel, conversion, channels }: EventTab
 
 /**
  * Geometric ad-stock (Broadbent 1979): effects that fall by the same factor from one half of the horizon to the next go on to do so beyond it.
- * `early` and `late` are the effects in the halves, all paid touches together, and `error` the standard error of their ratio: only what is
- * beyond chance is carried on.
+ * `observed` is the effect in the second half over that in the first, all paid touches together, and `error` its standard error: only what is
+ * beyond chance is carried on. `uniform` has, per channel, the touches that each count the part of their horizon in the range.
  */
 export function adStockOf(observed: number, error: number, calendar: TouchCalendar, uniform: Float64Array, horizonDays: number): AdStock {
   const ratio = Math.min(MOST_RATIO, Math.max(0, observed - error));
