@@ -2,6 +2,7 @@ import type { ClickHouse } from '../platform/clickhouse/client.ts';
 import { connectClickHouse } from '../platform/clickhouse/client.ts';
 import { authOwner } from '../platform/auth/migrations.ts';
 import type { Config } from '../platform/config.ts';
+import { eventsOwner } from '../platform/events/migrations.ts';
 import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';
@@ -16,7 +17,7 @@ import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
 
 /** Everyone who has tables in PostgreSQL. */
-export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, trustOwner, agentsOwner, attributionOwner];
+export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, trustOwner, agentsOwner, attributionOwner];
 
 /** The stores and channels that a process stands on. */
 export interface Ground {

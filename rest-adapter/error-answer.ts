@@ -52,7 +52,7 @@ function problemHeaders(call: Call, problem: ProblemError): Record<string, strin
 
 function scopeOf(call: Call): string {
   const action = call.route.operation?.action ?? null;
-  const scope = action === null ? null : ACTIONS[action];
+  const scope = action === null ? null : ACTIONS[action].scope;
   return scope === null ? '' : `, scope="${scope}"`;
 }
 

@@ -55,7 +55,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
 }
 
 function operationObject(operation: Operation, variant: number, components: Components, errorSchema: Json, problemSchema: Json): Json {
-  const scope = operation.action === null ? null : ACTIONS[operation.action];
+  const scope = operation.action === null ? null : ACTIONS[operation.action].scope;
   return {
     // Ids are unique in a document, so a variant path has one of its own.
     operationId: variant === 0 ? operation.id : `${operation.id}Variant${variant}`,

@@ -1,6 +1,7 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../schema/problems.ts';
+import type { Plan } from './principal.ts';
 import type { Uuid } from '../identifiers.ts';
 
 /** An operator: the tenant that everything else belongs to. At least one of the two names is given. */
@@ -8,6 +9,12 @@ export interface NewAccount {
   readonly accountId: Uuid;
   readonly operatorId: string | null;
   readonly operatorEmail: string | null;
+  /** What the operator is called in lists. */
+  readonly name?: string;
+  /** `pay_per_analysis` when nothing is said. */
+  readonly plan?: Plan;
+  /** Tier of the account's agent; absent without one. */
+  readonly tier?: string;
 }
 
 /**
@@ -16,7 +23,7 @@ export interface NewAccount {
  */
 export async function createAccount(em: SqlEntityManager, account: NewAccount): Promise<void> {
   try {
-    await em.execute(`insert into auth.accounts (account_id, operator_id, operator_email) values (?, ?, ?)`, [account.accountId, account.operatorId, account.operatorEmail]);
+    await em.execute(`insert into auth.accounts (account_id, operator_id, operator_email, name, plan, tier) values (?, ?, ?, ?, ?, ?)`, [account.accountId, account.operatorId, account.operatorEmail, account.name ?? null, account.plan ?? 'pay_per_analysis', account.tier ?? null]);
   } catch (error) {
     if (!(error instanceof UniqueConstraintViolationException)) throw error;
     throw new ProblemError('conflict', 'This operator has registered already. Use its key, or register under another operator.', { code: 'operator_already_registered', cause: error });

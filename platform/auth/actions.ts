@@ -1,37 +1,72 @@
 import { ProblemError } from '../../schema/problems.ts';
-import type { Principal, Scope } from './principal.ts';
+import type { Principal, Role, Scope } from './principal.ts';
+
+/** What the members of a workspace may be allowed; the columns of the contract's role matrix, raw journeys apart. */
+type Right = 'read' | 'readJourneys' | 'run' | 'configure' | 'administer' | 'audit';
+
+interface Permission {
+  /** Null needs authentication and nothing more. */
+  readonly scope: Scope | null;
+  /** What a role must allow where the caller acts in a workspace. */
+  readonly right: Right;
+  /** Refused to delegated tokens: keys and money. */
+  readonly secret?: true;
+}
 
 /**
  * The permission table: the only place where a permission is named. Every REST operation, GraphQL field,
- * subscription and entity resolver asserts one of these actions; `null` needs authentication and nothing more.
+ * subscription and entity resolver asserts one of these actions.
  */
 export const ACTIONS = {
-  'agent:readSelf': null,
-  'agent:read': null,
-  'attribution:read': 'attribution:read',
-  'attribution:run': 'attribution:write',
-  'dataSource:read': 'attribution:read',
-  'dataSource:connect': 'attribution:write',
-  'dataSource:write': 'attribution:write',
-  'dataSource:delete': 'attribution:write',
-  'experiment:read': 'attribution:read',
-  'experiment:write': 'attribution:write',
-  'billing:read': 'billing:read',
-} as const satisfies Record<string, Scope | null>;
+  'agent:readSelf': { scope: null, right: 'read' },
+  'agent:read': { scope: null, right: 'read' },
+  'agent:write': { scope: 'referrals:write', right: 'administer' },
+  'attribution:read': { scope: 'attribution:read', right: 'read' },
+  'attribution:run': { scope: 'attribution:write', right: 'run' },
+  'attribution:export': { scope: 'attribution:read', right: 'read' },
+  'dataSource:read': { scope: 'attribution:read', right: 'read' },
+  'dataSource:connect': { scope: 'attribution:write', right: 'run' },
+  'dataSource:write': { scope: 'attribution:write', right: 'run' },
+  'dataSource:delete': { scope: 'attribution:write', right: 'run' },
+  'experiment:read': { scope: 'attribution:read', right: 'read' },
+  'experiment:write': { scope: 'attribution:write', right: 'run' },
+  'journey:read': { scope: 'attribution:read', right: 'readJourneys' },
+  'key:read': { scope: null, right: 'administer', secret: true },
+  'key:write': { scope: null, right: 'administer', secret: true },
+  'workspace:read': { scope: null, right: 'read' },
+  'workspace:write': { scope: null, right: 'administer' },
+  'audit:read': { scope: 'audit:read', right: 'audit' },
+  'billing:read': { scope: 'billing:read', right: 'administer' },
+} as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof ACTIONS;
 
+const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
+  owner: ['read', 'readJourneys', 'run', 'configure', 'administer', 'audit'],
+  analyst: ['read', 'readJourneys', 'run', 'configure'],
+  viewer: ['read', 'readJourneys'],
+  auditor: ['read', 'audit'],
+};
+
 /**
- * Asserts that the caller may do `action` and returns the caller.
- * @throws ProblemError `invalid_api_key` without a principal, `insufficient_permissions` without the scope.
+ * Asserts that the caller may do `action` and returns the caller: its scopes must hold the action's, and in a workspace
+ * its role must allow it.
+ * @throws ProblemError `invalid_api_key` without a principal; `insufficient_permissions` with code `missing_scope`,
+ *   `secret_required` or `role`
  */
 export function assertAction(principal: Principal | null, action: Action): Principal {
   if (principal === null) {
     throw new ProblemError('invalid_api_key', 'This operation needs an Authorization header: Bearer <API key>.');
   }
-  const scope = ACTIONS[action];
+  const { scope, right, secret }: Permission = ACTIONS[action];
   if (scope !== null && !principal.scopes.includes(scope)) {
     throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scope}, which ${action} needs.`, { code: 'missing_scope', param: 'header:Authorization' });
+  }
+  if (secret === true && principal.proof !== 'secret') {
+    throw new ProblemError('insufficient_permissions', `${action} needs a secret key or a token of client_credentials; this token was granted by somebody else.`, { code: 'secret_required', param: 'header:Authorization' });
+  }
+  if (principal.workspace !== null && !RIGHTS_OF_ROLE[principal.workspace.role].includes(right)) {
+    throw new ProblemError('insufficient_permissions', `The role ${principal.workspace.role} of this workspace does not allow ${action}. Ask an owner of the workspace for another role.`, { code: 'role' });
   }
   return principal;
 }

@@ -5,6 +5,9 @@ import { newUuid } from '../identifiers.ts';
 import { apiKeyLookup, generateApiKey, sealApiKey, type ApiKeyKind, type StoredApiKey } from './api-key.ts';
 import { SCOPES, type Scope } from './principal.ts';
 
+/** What a list of keys may show of one (contract: prefix, last4); 95 bits stay unseen. */
+const DISPLAY_PREFIX_LENGTH = 16;
+
 /** A key as authentication needs it; `ended` is true when it was revoked or has expired by the database's clock. */
 export interface FoundApiKey extends Omit<StoredApiKey, 'lookup'> {
   readonly id: Uuid;
@@ -43,7 +46,7 @@ export class KeyStore {
     await em.execute(
       `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s))`,
-      [newUuid(), key.accountId, key.agentId, key.kind, secret.slice(0, key.kind.length + 1), secret.slice(-4), sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES)],
+      [newUuid(), key.accountId, key.agentId, key.kind, secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4), sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES)],
     );
     return secret;
   }

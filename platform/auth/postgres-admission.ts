@@ -40,6 +40,8 @@ export class PostgresAdmission implements Admission {
       credentialId: found.id,
       scopes: found.scopes,
       environment: kind === 'svc_test_sk' ? 'sandbox' : 'live',
+      proof: 'secret',
+      workspace: null,
     };
   }
 

@@ -17,10 +17,24 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 export type Environment = (typeof ENVIRONMENTS)[number];
 
+/** What a member of a workspace may do in it (decision table of the contract, workspaces). */
+export const ROLES = ['owner', 'analyst', 'viewer', 'auditor'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Plans of an account; they decide how often it may call. */
+export const PLANS = ['pay_per_analysis', 'pro', 'enterprise'] as const;
+export type Plan = (typeof PLANS)[number];
+
+/**
+ * How the caller proved who it is. `secret` is a secret key, or a token of `client_credentials`; `delegated` is a
+ * token that a resource owner granted to an agent, which may not manage keys or money.
+ */
+export type Proof = 'secret' | 'delegated';
+
 /** Who is calling: the outcome of authentication, and all that authorisation and tenancy need. */
 export interface Principal {
   readonly kind: 'agent' | 'account';
-  /** UUID of the account: the tenant. Row level security compares against it. */
+  /** UUID of the account: the tenant. Row level security compares against it. In a foreign workspace, its owner's. */
   readonly accountId: string;
   /** UUID of the agent that the key is bound to. */
   readonly agentId: string | null;
@@ -28,6 +42,28 @@ export interface Principal {
   readonly credentialId: string;
   readonly scopes: readonly Scope[];
   readonly environment: Environment;
+  readonly proof: Proof;
+  /** The workspace that the request acts in, and the caller's role there; null acts for the caller's own account. */
+  readonly workspace: { readonly id: string; readonly role: Role } | null;
+}
+
+/** Where a request came from, for the audit log. */
+export interface RequestOrigin {
+  /** Proxies that are believed taken into account. */
+  readonly clientAddress: string;
+  readonly userAgent: string | null;
+}
+
+/**
+ * The caller's claim on an idempotency key, taken at the door. Whoever commits the effect of the operation does so in
+ * the transaction that also marks the claim: see platform/idempotency.
+ */
+export interface IdempotencyClaim {
+  /** Whose keys they are: one namespace per account and environment, or per address of a stranger. */
+  readonly scope: string;
+  readonly key: string;
+  /** UUID of this attempt; an attempt whose lease was taken over commits nothing any more. */
+  readonly attemptId: string;
 }
 
 /** What every operation runs in, whichever door it came through. `principal` is null for public operations. */
@@ -36,4 +72,8 @@ export interface RequestContext {
   readonly principal: Principal | null;
   /** Dated version that the answer follows, e.g. `2026-02-01`. */
   readonly apiVersion: string;
+  /** Absent where no request from outside stands behind the operation. */
+  readonly origin?: RequestOrigin;
+  /** Absent without an idempotency key. */
+  readonly idempotency?: IdempotencyClaim;
 }

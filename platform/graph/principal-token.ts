@@ -2,7 +2,7 @@ import { SignJWT, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
-import { SCOPES, type RequestContext } from '../auth/principal.ts';
+import { ROLES, SCOPES, type RequestContext } from '../auth/principal.ts';
 
 /** HTTP header and `extensions` member that carry the token from the gateway to a subgraph. */
 export const PRINCIPAL_HEADER = 'x-liftgraph-principal';
@@ -32,17 +32,21 @@ const contextSchema = z.object({
       credentialId: z.string(),
       scopes: z.array(z.enum(SCOPES)),
       environment: z.enum(ENVIRONMENTS),
+      proof: z.enum(['secret', 'delegated']),
+      workspace: z.object({ id: z.string(), role: z.enum(ROLES) }).nullable(),
     })
     .nullable(),
+  origin: z.object({ clientAddress: z.string(), userAgent: z.string().nullable() }).exactOptional(),
+  idempotency: z.object({ scope: z.string(), key: z.string(), attemptId: z.string() }).exactOptional(),
 });
 
 /** @param secret at least 32 characters, the same in the gateway and all subgraphs */
 export function principalTokens(secret: string, clock: () => Date): PrincipalTokens {
   const key = new TextEncoder().encode(secret);
   return {
-    sign({ requestId, apiVersion, principal }, subgraph) {
+    sign({ requestId, apiVersion, principal, origin, idempotency }, subgraph) {
       const nowS = Math.floor(clock().getTime() / 1000);
-      return new SignJWT({ context: { requestId, apiVersion, principal } })
+      return new SignJWT({ context: { requestId, apiVersion, principal, origin, idempotency } })
         .setProtectedHeader({ alg: 'HS256' })
         .setIssuer(ISSUER)
         .setAudience(subgraph)

@@ -23,6 +23,8 @@ export const PRINCIPAL: Principal = {
   credentialId: '0190a000-0000-7000-8000-000000000002',
   scopes: ['attribution:read'],
   environment: 'live',
+  proof: 'secret',
+  workspace: null,
 };
 
 /** What a door passes with each call. */

@@ -89,10 +89,10 @@ describe('over HTTP', () => {
     expect(errorBody.parse(await response.json()).error.type).toBe('invalid_api_key');
   });
 
-  test.each(rows.filter(([, { action }]) => action !== null && ACTIONS[action] !== null))('%s refuses a key without the scope', async (_id, operation) => {
+  test.each(rows.filter(([, { action }]) => action !== null && ACTIONS[action].scope !== null))('%s refuses a key without the scope', async (_id, operation) => {
     const response = await send(operation, { authorization: 'Bearer none' });
     expect(response.status).toBe(403);
-    expect(response.headers.get('www-authenticate')).toContain(`scope="${ACTIONS[operation.action!]}"`);
+    expect(response.headers.get('www-authenticate')).toContain(`scope="${ACTIONS[operation.action!].scope}"`);
     expect(errorBody.parse(await response.json()).error.type).toBe('insufficient_permissions');
   });
 

@@ -28,7 +28,7 @@ export function memoryAdmission(): Admission & { readonly log: string[] } {
       const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];
       if (authorization === 'Bearer expired') throw new ProblemError('expired_api_key', 'The key has expired.');
       if (scopes === undefined) throw new ProblemError('invalid_api_key', 'The key is unknown.');
-      const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live' };
+      const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live', proof: 'secret', workspace: null };
       return principal;
     },
     async consumeNonce(principal, clientAddress, nonce) {

@@ -44,7 +44,7 @@ export async function registerAgent(database: Database, keys: KeyStore, rawInput
       referredBy = row.id;
     }
     const operator = { operatorId: input.operatorId ?? null, operatorEmail: input.operatorEmail ?? null };
-    await createAccount(em, { accountId, ...operator });
+    await createAccount(em, { accountId, ...operator, tier: 'discovery' });
     const agent = em.create(Agent, {
       id: newUuid(now.getTime()),
       accountId,
