@@ -5,7 +5,7 @@ import { ensureInstalled, programOf, root, runNode, typescript } from './bootstr
 
 const commands = {
   start: { what: 'everything in one process: REST, GraphQL, a worker, the stores', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
-  test: { what: 'the tests; arguments go to Jest', development: true, run: jest },
+  test: { what: 'the tests; arguments go to Jest', development: true, run: test },
   'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
   check: { what: 'types and lint', development: true, run: check },
   build: { what: 'JavaScript into dist/', development: true, run: build },
@@ -13,16 +13,27 @@ const commands = {
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
-/** One file at a time on any machine: the fault runs need it to themselves, and workers of Jest would end with exit-with-parent.mjs. */
+/** Test files mostly wait for servers: two at a time keep two cores busy. */
+const SIDE_BY_SIDE = '--maxWorkers=2';
+/** The fault runs start and kill many processes: they need the machine to themselves. */
+const FAULTS = 'test/faults/';
+
+/** The whole suite, or what the arguments choose. */
+async function test(args) {
+  if (args.length > 0) return jest(['--runInBand', ...args]);
+  const codes = [await jest([SIDE_BY_SIDE, '--testPathIgnorePatterns=/node_modules/', '--testPathIgnorePatterns=/test/browser/', `--testPathIgnorePatterns=/${FAULTS}`]), await jest(['--runInBand', FAULTS])];
+  return codes.find((code) => code !== 0) ?? 0;
+}
+
 function jest(args) {
-  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), '--runInBand', ...args]);
+  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]);
 }
 
 const CHROMIUM = '/usr/bin/chromium';
 
 /** Apart from the other tests, because npm cannot install what it needs. */
 async function testBrowser(args) {
-  if (existsSync(CHROMIUM)) return jest([...args, '--testPathIgnorePatterns=/node_modules/', '--testMatch=**/test/browser/*.test.ts']);
+  if (existsSync(CHROMIUM)) return jest(['--runInBand', ...args, '--testPathIgnorePatterns=/node_modules/', '--testMatch=**/test/browser/*.test.ts']);
   console.error(`${CHROMIUM} is missing: install the Debian package chromium (apt-get install chromium).`);
   return 1;
 }
