@@ -1,5 +1,5 @@
 // npm start, npm test, … : installs what is missing, then runs the Node.js that this project pins.
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, programOf, root, runNode, typescript } from './bootstrap.mjs';
 
@@ -8,8 +8,8 @@ const commands = {
   test: { what: 'the tests; arguments go to Jest', development: true, run: test },
   'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
   check: { what: 'types and lint', development: true, run: check },
-  build: { what: 'JavaScript into dist/', development: true, run: build },
-  schema: { what: 'schema/*.graphql and schema/openapi.json, printed anew from the code', development: true, run: schema },
+  build: { what: 'JavaScript into dist/, the typed client into dist/client', development: true, run: build },
+  schema: { what: 'schema/*.graphql, schema/openapi.json and the types of its client, printed anew from the code', development: true, run: schema },
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
@@ -44,9 +44,20 @@ async function check() {
 }
 
 async function build() {
-  const code = await runNode([programOf('typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')]);
-  if (code === 0) copyAssets();
-  return code;
+  for (const project of ['tsconfig.build.json', 'schema/client/tsconfig.json']) {
+    const code = await runNode([programOf('typescript/bin/tsc'), '-p', join(root, project)]);
+    if (code !== 0) return code;
+  }
+  copyAssets();
+  packClient();
+  return 0;
+}
+
+/** dist/client as others install it: JavaScript with declarations. */
+function packClient() {
+  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(root, 'schema/client/package.json'), 'utf8'));
+  writeFileSync(join(root, 'dist/client/package.json'), `${JSON.stringify({ ...manifest, exports: { types: './client.d.ts', default: './client.js' } }, null, 2)}\n`);
+  cpSync(join(root, 'schema/client/README.md'), join(root, 'dist/client/README.md'));
 }
 
 /** What the compiler leaves behind: files that are read at run time. */
@@ -54,13 +65,14 @@ function copyAssets() {
   const rooms = ['schema', 'compute', 'platform', 'subgraphs', 'gateway', 'rest-adapter', 'agent-adapter', 'processes'].filter((room) => existsSync(join(root, room)));
   for (const room of rooms) {
     for (const file of readdirSync(join(root, room), { recursive: true })) {
-      if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file)) cpSync(join(root, room, file), join(root, 'dist', room, file));
+      if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file) && !file.includes('node_modules')) cpSync(join(root, room, file), join(root, 'dist', room, file));
     }
   }
 }
 
 async function schema() {
-  const codes = [await runNode(typescript('processes/print-schema.ts')), await runNode(typescript('rest-adapter/write-openapi.ts'))];
+  const codes = [];
+  for (const program of ['processes/print-schema.ts', 'rest-adapter/write-openapi.ts', 'schema/client/print-rest-api.ts']) codes.push(await runNode(typescript(program)));
   return codes.find((code) => code !== 0) ?? 0;
 }
 

@@ -1,0 +1,5545 @@
+// Printed from schema/openapi.json: npm run schema
+export interface paths {
+    "/attribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the analyses
+         * @description Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["listAttributions"];
+        put?: never;
+        /**
+         * Run an analysis
+         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["runAttribution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attribution/analyze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run an analysis
+         * @description Waits for the result as long as Prefer: wait allows (25 s when absent). An unfinished analysis is answered as it stands, with Location and Retry-After. With stream=true the answer is an event stream: progress, channel_result, then result or error.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["runAttributionVariant1"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attribution/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an analysis
+         * @description Whole but for campaigns, unless include names the sections that are wanted.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["getAttribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attribution/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an analysis
+         * @description A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["exportAttribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attribution/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Watch an analysis
+         * @description Server-sent events from behind the last event that was seen. After the result was seen the answer is 204, which stops a browser from reconnecting. Closing the stream never cancels the analysis.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["streamAttribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a signed result
+         * @description Needs no key. A wrong signature is an answer: valid is false and reason says why. The same can be checked without this service, with the keys at /.well-known/jwks.json.
+         */
+        post: operations["verifyResult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect a data source
+         * @description This deployment serves csv_upload: put the file into credentials.content (25 MiB), or send rows to POST /data-sources/{id}/records afterwards.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["connectDataSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the data sources
+         * @description Newest first.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["listDataSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how a data source is doing
+         * @description Coverage, freshness, counts, match quality and the latest syncs.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["getDataSourceStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/{id}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send rows to a data source
+         * @description A file of any size as text/csv, application/x-ndjson or application/vnd.apache.parquet, plain or gzip, or as the first file of multipart/form-data; or up to 1000 rows as JSON. Rows are upserted by their natural key, so sending a file again changes nothing. An order is known by its order_id; a conversion of an event table without one by user, time, channel, campaign, event and revenue, so that two purchases of one instant both count: give orders an id if their revenue may be corrected later.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["uploadRecords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/{id}/rejects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rows that were not stored
+         * @description With line, column and reason, for every upload whose rejects are kept.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["listRejects"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/{id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sync a data source now
+         * @description A sync that is queued or running already is answered instead of a second one.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["syncDataSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data-sources/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a data source
+         * @description Credentials go at once, rows after 30 days; later calls answer 404.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        delete: operations["deleteDataSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the experiments
+         * @description Newest first.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["listExperiments"];
+        put?: never;
+        /**
+         * Record the result of an experiment
+         * @description A holdout or geo test of one channel. Later causal analyses of ranges that share days with its period are calibrated by it and show it beside their estimate. A second result of one channel, method and period is refused: it would count twice.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["createExperiment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/experiments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an experiment
+         * @description As it was recorded; what it did to an analysis stands in the diagnostics of that analysis.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["getExperiment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an experiment
+         * @description Later analyses do without it; those that used it keep what they computed.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        delete: operations["deleteExperiment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register an agent and receive its key
+         * @description One agent per operator. The key and, where a callback_url was given, the callback secret are shown only in this answer.
+         */
+        post: operations["registerAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the profile of the calling agent
+         * @description Where listings of the contract name a member differently, both names are served; the second one is marked deprecated.
+         */
+        get: operations["getOwnAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the plans with their prices
+         * @description Cheapest first; current marks the plan of the caller.
+         *
+         *     Needs the scope `billing:read`.
+         */
+        get: operations["listPlans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask whether the service is up
+         * @description Answers without a key. 503 when something is down that every request needs.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description What every answer outside 2xx carries. */
+        Error: {
+            error: {
+                /** @enum {string} */
+                type: "invalid_api_key" | "expired_api_key" | "rate_limit_exceeded" | "missing_nonce" | "duplicate_nonce" | "ip_not_allowed" | "insufficient_permissions" | "resource_not_found" | "validation_error" | "internal_error" | "service_unavailable" | "idempotency_conflict" | "idempotency_in_progress" | "conflict" | "unsupported_api_version" | "invalid_request" | "invalid_grant" | "unsupported_grant_type" | "invalid_scope" | "invalid_client" | "spend_limit_exceeded" | "payment_required" | "method_not_allowed" | "not_acceptable" | "payload_too_large" | "unsupported_media_type" | "data_source_unavailable";
+                message: string;
+                request_id: string;
+                /** Format: uri */
+                doc_url: string;
+                /** @description What exactly is wrong, for programs */
+                code?: string;
+                /** @description Where: JSON Pointer into the body, or query:name, header:Name */
+                param?: string;
+                /** @description Every rejected member */
+                errors?: {
+                    /** @description JSON Pointer into the body, or query:name, header:Name */
+                    param: string;
+                    code: string;
+                    message: string;
+                }[];
+                /** @description Seconds to wait, as in Retry-After */
+                retry_after?: number;
+            };
+        };
+        /** @description The Error as RFC 9457 problem details. */
+        Problem: {
+            /** Format: uri */
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            instance: string;
+            /** @description What exactly is wrong, for programs */
+            code?: string;
+            /** @description Where: JSON Pointer into the body, or query:name, header:Name */
+            param?: string;
+            /** @description Every rejected member */
+            errors?: {
+                /** @description JSON Pointer into the body, or query:name, header:Name */
+                param: string;
+                code: string;
+                message: string;
+            }[];
+            /** @description Seconds to wait, as in Retry-After */
+            retry_after?: number;
+        };
+        AttributionRequest: {
+            data_source_id: string;
+            /** @description UTC days, both ends inclusive, at most 731 of them. */
+            date_range: [
+                string,
+                string
+            ] | {
+                /** Format: date */
+                start: string;
+                /** Format: date */
+                end: string;
+            } | string;
+            /**
+             * @default causal
+             * @enum {string}
+             */
+            model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+            /**
+             * @default daily
+             * @enum {string}
+             */
+            granularity?: "daily" | "weekly" | "monthly";
+            /** @description Restricts to these channels */
+            channels?: string[];
+            /** @description Overrides those of the source */
+            baseline_channels?: string[];
+            /** @default 30 */
+            lookback_window_days?: number;
+            /** @default purchase */
+            conversion_event?: string;
+            /** @default 0.95 */
+            confidence_level?: number;
+            model_options?: {
+                markov_order?: number;
+            };
+            /**
+             * @default [
+             *       "time_series",
+             *       "model_breakdown",
+             *       "comparison"
+             *     ]
+             */
+            include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
+        };
+        AttributionResult: {
+            id: string;
+            /** @enum {string} */
+            status: "pending" | "processing" | "completed" | "failed";
+            /** @enum {string} */
+            model: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+            data_source_id: string;
+            date_range: [
+                string,
+                string
+            ];
+            /** @description Empty until completed */
+            channel_impact: components["schemas"]["ChannelImpact"][];
+            methodology: string;
+            confidence: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions */
+            trust: components["schemas"]["TrustEnvelope"] | null;
+            completed_at: string | null;
+            /** @enum {string} */
+            granularity: "daily" | "weekly" | "monthly";
+            channels: string[] | null;
+            currency: string | null;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            revision: number;
+            conversions: number | null;
+            revenue: number | null;
+            baseline_revenue: number | null;
+            unattributed_revenue: number | null;
+            lookback_window_days: number;
+            conversion_event: string;
+            confidence_level: number;
+            revenue_lastclick_cents: number | null;
+            revenue_causal_cents: number | null;
+            delta_r_cents: number | null;
+            delta_r_net_cents: number | null;
+            platform_fee_cents: number | null;
+            /** @description Null for aggregated paths, which have no times */
+            time_series?: components["schemas"]["TimeSeriesPoint"][] | null;
+            /** @description Where include names it; null for aggregated paths and for too many campaigns to tell apart */
+            campaigns?: components["schemas"]["CampaignImpact"][] | null;
+            model_breakdown?: {
+                [key: string]: {
+                    [key: string]: number | null;
+                };
+            } | null;
+            comparison?: {
+                [key: string]: {
+                    [key: string]: number | null;
+                };
+            } | null;
+            diagnostics?: {
+                journeys: number;
+                converting_journeys: number;
+                touches: number;
+                converged: boolean;
+                iterations: number;
+                elapsed_ms: number;
+                seed: string;
+                run_digest: string;
+                warnings: string[];
+                models: {
+                    [key: string]: unknown;
+                };
+                /** @description Experiments that calibrated the causal credit */
+                experiments: components["schemas"]["ExperimentCalibration"][];
+            } | null;
+            progress: number;
+            failure: {
+                code: string;
+                message: string;
+            } | null;
+            agent_id: string | null;
+            /** @description JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, and on results that are older than signatures */
+            signature: string | null;
+        };
+        ChannelImpact: {
+            channel: string;
+            /** @description Incremental uplift against the counterfactual without the channel */
+            causal_lift: number | null;
+            /** @description (attributed_revenue - spend) / spend; null without spend */
+            roi: number | null;
+            spend: number;
+            attributed_revenue: number;
+            confidence: number | null;
+            confidence_interval: {
+                lower: number;
+                upper: number;
+                level: number;
+            } | null;
+            lastclick_revenue: number;
+            /** @description attributed_revenue - lastclick_revenue, signed */
+            delta_r: number;
+            incremental_revenue: number;
+            conversions: number;
+            share: number;
+            /** @description attributed_revenue / spend; null without spend */
+            roas: number | null;
+            rank: number;
+            is_baseline: boolean;
+        };
+        /** @description Scores the integrity of this answer (HREI). */
+        TrustEnvelope: {
+            /** @description 0 is perfect trust, 1 is critical risk; two decimals */
+            hrei_score: number;
+            /** @enum {string} */
+            risk_level: "minimal" | "low" | "moderate" | "high" | "critical";
+            components: {
+                detection: {
+                    score: number;
+                    semantic_entropy: number;
+                    calibration_error: number;
+                    perplexity_anomaly: number;
+                };
+                attribution: {
+                    score: number;
+                    factual_grounding: number;
+                    knowledge_graph_divergence: number;
+                    prompt_sensitivity: number;
+                };
+                provenance: {
+                    score: number;
+                    source_retrievability: number;
+                    temporal_displacement: number;
+                    citation_reliability: number;
+                };
+                consistency: {
+                    score: number;
+                    internal_consistency: number;
+                    logical_coherence: number;
+                    cross_response_consistency: number;
+                };
+                taxonomy: {
+                    score: number;
+                    classifications: ("fabrication" | "misattribution" | "outdated_reference" | "reasoning_failure")[];
+                };
+            };
+            verification: {
+                ground_truth_source: string;
+                claims_verified: number;
+                claims_total: number;
+                confidence_intervals_included: boolean;
+                model_run_traceable: boolean;
+            };
+            metadata: {
+                hrei_version: string;
+                /** Format: date-time */
+                evaluated_at: string;
+                weights: {
+                    [key: string]: number;
+                };
+            };
+        };
+        TimeSeriesPoint: {
+            /**
+             * Format: date
+             * @description First day of the day, week (Monday) or month, UTC
+             */
+            period_start: string;
+            /** @description The range covers a part of the period only */
+            partial: boolean;
+            /** @description Of the conversions of the period */
+            revenue: number;
+            baseline_revenue: number;
+            /** @description Attributed revenue; each channel sums over the periods to its attributed_revenue */
+            channels: {
+                [key: string]: number | null;
+            };
+        };
+        CampaignImpact: {
+            channel: string;
+            /** @description Null for what names none */
+            campaign: string | null;
+            spend: number;
+            touches: number;
+            /** @description The campaigns of a channel sum to the channel */
+            attributed_revenue: number;
+            lastclick_revenue: number;
+            /** @description attributed_revenue - lastclick_revenue, signed */
+            delta_r: number;
+            /** @description (attributed_revenue - spend) / spend; null without spend */
+            roi: number | null;
+            /** @description attributed_revenue / spend; null without spend */
+            roas: number | null;
+        };
+        ExperimentCalibration: {
+            id: string;
+            channel: string;
+            /** @enum {string} */
+            method: "holdout" | "geo";
+            period: [
+                string,
+                string
+            ];
+            /** @description Over the period */
+            measured_incremental_revenue: number;
+            measured_standard_error: number;
+            /** @description Carried over to the range */
+            incremental_revenue: number;
+            standard_error: number;
+            /** @description Share of the period in the range times share of the range in the period */
+            overlap: number;
+            /** @enum {string} */
+            basis: "touches" | "days";
+            /** @description Credit of the channel without any experiment */
+            model_incremental_revenue_before: number;
+            model_incremental_revenue_after: number;
+        };
+        /** @description Where this page stands in the list. */
+        Meta: {
+            page: number;
+            per_page: number;
+            total: number;
+            total_pages: number;
+        };
+        ResultVerification: {
+            valid: boolean;
+            /** @description Whether a published key made the signature over exactly this payload */
+            signature_valid: boolean;
+            /** @description Whether the result given is the one that was signed; null when none was given */
+            digest_match: boolean | null;
+            /** @description Null when valid */
+            reason: ("bad_signature" | "unknown_key" | "revoked_key" | "wrong_issuer" | "digest_mismatch" | "superseded_revision" | "malformed_payload") | null;
+            algorithm: string;
+            key_id: string | null;
+            issuer: string | null;
+            subject: {
+                /** @constant */
+                type: "attribution_result";
+                id: string;
+                revision: number;
+            } | null;
+            signed_at: string | null;
+            environment: ("live" | "sandbox") | null;
+            /** @description All that the signature says; null unless the signature is right */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: date-time */
+            verified_at: string;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        CsvCredentials: {
+            filename?: string;
+            /** @description The file itself; left out, rows come by POST /data-sources/{id}/records */
+            content?: string;
+            /**
+             * @default utf-8
+             * @enum {string}
+             */
+            encoding?: "utf-8" | "base64";
+            /** @default auto */
+            delimiter?: "auto" | string;
+            /** @description Canonical column to the column of the file */
+            mapping?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A row that was not stored, and why. */
+        RejectedRow: {
+            line: number;
+            column: string | null;
+            code: string;
+            message: string;
+        };
+        DataSource: {
+            data_source_id: string;
+            /** @enum {string} */
+            type: "ga4" | "shopify" | "meta_ads" | "google_ads" | "csv_upload";
+            /** @enum {string} */
+            status: "connected" | "syncing" | "error";
+            first_sync_eta: string | null;
+            last_sync: string | null;
+            records_synced: number;
+            health_score: number | null;
+            name: string;
+            /** @enum {string} */
+            sync_schedule: "daily" | "weekly" | "realtime";
+            agent_id: string | null;
+            currency: string | null;
+            baseline_channels: string[];
+            /** Format: date-time */
+            created_at: string;
+            next_sync: string | null;
+            error: {
+                code: string;
+                message: string;
+                /** Format: date-time */
+                at: string;
+                retryable: boolean;
+            } | null;
+        };
+        DataSourceStatus: {
+            data_source_id: string;
+            /** @enum {string} */
+            type: "ga4" | "shopify" | "meta_ads" | "google_ads" | "csv_upload";
+            /** @enum {string} */
+            status: "connected" | "syncing" | "error";
+            name: string;
+            /** @enum {string} */
+            sync_schedule: "daily" | "weekly" | "realtime";
+            last_sync: string | null;
+            next_sync: string | null;
+            first_sync_eta: string | null;
+            records_synced: number;
+            health_score: number | null;
+            coverage: {
+                earliest: string | null;
+                latest: string | null;
+                missing_days: string[];
+            } | null;
+            freshness_seconds: number | null;
+            records: {
+                touchpoints: number;
+                conversions: number;
+                spend_rows: number;
+                paths: number;
+                rejected: number;
+            } | null;
+            quality: {
+                touchpoint_match_rate: number | null;
+                unattributed_share: number | null;
+                duplicate_rate: number | null;
+            } | null;
+            current_sync: {
+                sync_id: string;
+                rows: number;
+                /** Format: date-time */
+                started_at: string;
+                progress: number | null;
+            } | null;
+            last_error: {
+                code: string;
+                message: string;
+                /** Format: date-time */
+                at: string;
+                retryable: boolean;
+            } | null;
+            recent_syncs: {
+                sync_id: string;
+                rows: number;
+                /** Format: date-time */
+                started_at: string;
+                status: string;
+                completed_at: string | null;
+            }[];
+            agent_id: string | null;
+            currency: string | null;
+            baseline_channels: string[];
+            /** Format: date-time */
+            created_at: string;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        StoredReject: {
+            line: number;
+            column: string | null;
+            code: string;
+            message: string;
+            upload_id: string | null;
+        };
+        ExperimentRequest: {
+            data_source_id: string;
+            /** @description A channel that the source has rows of */
+            channel: string;
+            /**
+             * @description holdout kept people away from the channel, geo places
+             * @enum {string}
+             */
+            method: "holdout" | "geo";
+            /** @description UTC days, both ends inclusive, at most 731 of them. */
+            period: [
+                string,
+                string
+            ] | {
+                /** Format: date */
+                start: string;
+                /** Format: date */
+                end: string;
+            } | string;
+            /** @description Revenue that the channel added in the period, for the whole shop; major units, may be negative */
+            incremental_revenue: number;
+            /** @description Standard error of it, major units */
+            standard_error: number;
+            /** @description That of the source; another one is refused */
+            currency?: string;
+            notes?: string;
+        };
+        ExperimentAnswer: {
+            id: string;
+            data_source_id: string;
+            channel: string;
+            /** @enum {string} */
+            method: "holdout" | "geo";
+            period: [
+                string,
+                string
+            ];
+            /** @description Revenue that the channel added in the period, for the whole shop */
+            incremental_revenue: number;
+            standard_error: number;
+            currency: string;
+            notes: string | null;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** Format: date-time */
+            created_at: string;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        Experiment: {
+            id: string;
+            data_source_id: string;
+            channel: string;
+            /** @enum {string} */
+            method: "holdout" | "geo";
+            period: [
+                string,
+                string
+            ];
+            /** @description Revenue that the channel added in the period, for the whole shop */
+            incremental_revenue: number;
+            standard_error: number;
+            currency: string;
+            notes: string | null;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** Format: date-time */
+            created_at: string;
+        };
+        AgentProfile: {
+            agent_id: string;
+            agent_uuid: string;
+            name: string;
+            operator_id: string | null;
+            operator_email: string | null;
+            capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+            referral_code: string;
+            tier: string;
+            trust_score: number;
+            total_api_calls?: number;
+            /** @deprecated */
+            total_calls?: number;
+            total_delta_r_cents: number;
+            /** @deprecated */
+            total_delta_r: number;
+            active_referrals?: number;
+            /** @deprecated */
+            referral_count?: number;
+            total_commission_earned_cents?: number;
+            rate_limits: {
+                requests_per_minute: number;
+                /** @description Null means unlimited */
+                daily_limit: number | null;
+            };
+            /** @enum {string} */
+            status: "active" | "suspended" | "closed";
+            /** Format: date-time */
+            created_at: string;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        Plan: {
+            plan_id: string;
+            name: string;
+            /** @description Null where the price is agreed by contract or per analysis */
+            price_cents: number | null;
+            currency: string;
+            interval: ("month" | "one_time") | null;
+            trial_days: number | null;
+            per_analysis_fee: {
+                rate: number;
+                floor_cents: number;
+            } | null;
+            limits: {
+                requests_per_minute: number | null;
+                daily_limit: number | null;
+            };
+            features: string[];
+            self_serve: boolean;
+            current: boolean;
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            version: string;
+            /** Format: date */
+            api_version: string;
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            /** Format: date-time */
+            time: string;
+            uptime_seconds: number;
+            checks: {
+                [key: string]: {
+                    /** @enum {string} */
+                    status: "ok" | "degraded" | "down";
+                    latency_ms?: number;
+                    threads?: number;
+                    queue_depth?: number;
+                };
+            };
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description Id of the request, as in errors and logs */
+        "X-Request-Id": string;
+        /** @description Version that the answer follows */
+        "SVC-API-Version": string;
+        /** @description trust.hrei_score of the answer */
+        "SVC-HREI-Score": string;
+        /** @description trust.risk_level of the answer */
+        "SVC-HREI-Risk": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listAttributions: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /**
+                 * @description Entries per page.
+                 * @example 1
+                 */
+                per_page?: number;
+                /** @example completed */
+                status?: "pending" | "processing" | "completed" | "failed";
+                model?: "causal" | "markov" | "shapley" | "dominance" | "rwa" | "prav";
+                data_source_id?: string;
+                agent_id?: string;
+                created_after?: string;
+                created_before?: string;
+                /** @description Sections that the answer has beyond its base; null where the data cannot give one */
+                include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of analyses */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *           "status": "completed",
+                     *           "model": "causal",
+                     *           "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *           "date_range": [
+                     *             "2026-01-01",
+                     *             "2026-01-31"
+                     *           ],
+                     *           "channel_impact": [
+                     *             {
+                     *               "channel": "meta_ads",
+                     *               "causal_lift": 0.3717,
+                     *               "roi": 2.41,
+                     *               "spend": 12000,
+                     *               "attributed_revenue": 40920.11,
+                     *               "confidence": 0.91,
+                     *               "confidence_interval": {
+                     *                 "lower": 36100.5,
+                     *                 "upper": 45890.2,
+                     *                 "level": 0.95
+                     *               },
+                     *               "lastclick_revenue": 28800,
+                     *               "delta_r": 12120.11,
+                     *               "incremental_revenue": 40920.11,
+                     *               "conversions": 512.4,
+                     *               "share": 0.271,
+                     *               "roas": 3.41,
+                     *               "rank": 1,
+                     *               "is_baseline": false
+                     *             }
+                     *           ],
+                     *           "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
+                     *           "confidence": 0.88,
+                     *           "created_at": "2026-02-01T09:29:58.120Z",
+                     *           "trust": {
+                     *             "hrei_score": 0,
+                     *             "risk_level": "minimal",
+                     *             "components": {
+                     *               "detection": {
+                     *                 "score": 0,
+                     *                 "semantic_entropy": 0,
+                     *                 "calibration_error": 0,
+                     *                 "perplexity_anomaly": 0
+                     *               },
+                     *               "attribution": {
+                     *                 "score": 0,
+                     *                 "factual_grounding": 0,
+                     *                 "knowledge_graph_divergence": 0,
+                     *                 "prompt_sensitivity": 0
+                     *               },
+                     *               "provenance": {
+                     *                 "score": 0,
+                     *                 "source_retrievability": 0,
+                     *                 "temporal_displacement": 0,
+                     *                 "citation_reliability": 0
+                     *               },
+                     *               "consistency": {
+                     *                 "score": 0,
+                     *                 "internal_consistency": 0,
+                     *                 "logical_coherence": 0,
+                     *                 "cross_response_consistency": 0
+                     *               },
+                     *               "taxonomy": {
+                     *                 "score": 0,
+                     *                 "classifications": []
+                     *               }
+                     *             },
+                     *             "verification": {
+                     *               "ground_truth_source": "system_of_record",
+                     *               "claims_verified": 1,
+                     *               "claims_total": 1,
+                     *               "confidence_intervals_included": false,
+                     *               "model_run_traceable": false
+                     *             },
+                     *             "metadata": {
+                     *               "hrei_version": "1.1.0",
+                     *               "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *               "weights": {
+                     *                 "detection": 0.25,
+                     *                 "attribution": 0.25,
+                     *                 "provenance": 0.2,
+                     *                 "consistency": 0.2,
+                     *                 "taxonomy": 0.1
+                     *               }
+                     *             }
+                     *           },
+                     *           "completed_at": "2026-02-01T09:30:00.000Z",
+                     *           "granularity": "daily",
+                     *           "channels": null,
+                     *           "currency": "USD",
+                     *           "environment": "live",
+                     *           "revision": 1,
+                     *           "conversions": 1890,
+                     *           "revenue": 151004.25,
+                     *           "baseline_revenue": 33854.55,
+                     *           "unattributed_revenue": 5210.4,
+                     *           "lookback_window_days": 30,
+                     *           "conversion_event": "purchase",
+                     *           "confidence_level": 0.95,
+                     *           "revenue_lastclick_cents": 9842000,
+                     *           "revenue_causal_cents": 11714970,
+                     *           "delta_r_cents": 1872970,
+                     *           "delta_r_net_cents": 1872970,
+                     *           "platform_fee_cents": 93649,
+                     *           "progress": 1,
+                     *           "failure": null,
+                     *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *           "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 1,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["AttributionResult"][];
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runAttribution: {
+        parameters: {
+            query?: {
+                stream?: boolean;
+            };
+            header?: {
+                /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "date_range": [
+                 *         "2026-01-01",
+                 *         "2026-01-31"
+                 *       ],
+                 *       "model": "causal"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionRequest"];
+            };
+        };
+        responses: {
+            /** @description The analysis, finished or not */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where an unfinished analysis can be read */
+                    Location?: string;
+                    /** @description Seconds to wait before reading it */
+                    "Retry-After"?: string;
+                    /** @description Which preferences were honoured */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "status": "completed",
+                     *       "model": "causal",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-01-31"
+                     *       ],
+                     *       "channel_impact": [
+                     *         {
+                     *           "channel": "meta_ads",
+                     *           "causal_lift": 0.3717,
+                     *           "roi": 2.41,
+                     *           "spend": 12000,
+                     *           "attributed_revenue": 40920.11,
+                     *           "confidence": 0.91,
+                     *           "confidence_interval": {
+                     *             "lower": 36100.5,
+                     *             "upper": 45890.2,
+                     *             "level": 0.95
+                     *           },
+                     *           "lastclick_revenue": 28800,
+                     *           "delta_r": 12120.11,
+                     *           "incremental_revenue": 40920.11,
+                     *           "conversions": 512.4,
+                     *           "share": 0.271,
+                     *           "roas": 3.41,
+                     *           "rank": 1,
+                     *           "is_baseline": false
+                     *         }
+                     *       ],
+                     *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
+                     *       "confidence": 0.88,
+                     *       "created_at": "2026-02-01T09:29:58.120Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       },
+                     *       "completed_at": "2026-02-01T09:30:00.000Z",
+                     *       "granularity": "daily",
+                     *       "channels": null,
+                     *       "currency": "USD",
+                     *       "environment": "live",
+                     *       "revision": 1,
+                     *       "conversions": 1890,
+                     *       "revenue": 151004.25,
+                     *       "baseline_revenue": 33854.55,
+                     *       "unattributed_revenue": 5210.4,
+                     *       "lookback_window_days": 30,
+                     *       "conversion_event": "purchase",
+                     *       "confidence_level": 0.95,
+                     *       "revenue_lastclick_cents": 9842000,
+                     *       "revenue_causal_cents": 11714970,
+                     *       "delta_r_cents": 1872970,
+                     *       "delta_r_net_cents": 1872970,
+                     *       "platform_fee_cents": 93649,
+                     *       "time_series": [
+                     *         {
+                     *           "period_start": "2026-01-01",
+                     *           "partial": false,
+                     *           "revenue": 4871.1,
+                     *           "baseline_revenue": 1092.08,
+                     *           "channels": {
+                     *             "meta_ads": 1320.4
+                     *           }
+                     *         }
+                     *       ],
+                     *       "model_breakdown": {
+                     *         "markov": {
+                     *           "meta_ads": 0.27
+                     *         },
+                     *         "shapley": {
+                     *           "meta_ads": 0.26
+                     *         }
+                     *       },
+                     *       "comparison": {
+                     *         "last_click": {
+                     *           "meta_ads": 28800
+                     *         },
+                     *         "first_click": {
+                     *           "meta_ads": 35100
+                     *         },
+                     *         "linear": {
+                     *           "meta_ads": 31420.5
+                     *         },
+                     *         "time_decay": {
+                     *           "meta_ads": 30910.25
+                     *         },
+                     *         "position_based": {
+                     *           "meta_ads": 32050
+                     *         }
+                     *       },
+                     *       "diagnostics": {
+                     *         "journeys": 48211,
+                     *         "converting_journeys": 1890,
+                     *         "touches": 120044,
+                     *         "converged": true,
+                     *         "iterations": 41,
+                     *         "elapsed_ms": 812,
+                     *         "seed": "6f1c2a",
+                     *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
+                     *         "warnings": [],
+                     *         "models": {
+                     *           "markov": {
+                     *             "order": 2
+                     *           }
+                     *         },
+                     *         "experiments": [
+                     *           {
+                     *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *             "channel": "meta_ads",
+                     *             "method": "geo",
+                     *             "period": [
+                     *               "2026-01-01",
+                     *               "2026-01-28"
+                     *             ],
+                     *             "measured_incremental_revenue": 31250.5,
+                     *             "measured_standard_error": 4800,
+                     *             "incremental_revenue": 34600.2,
+                     *             "standard_error": 5590.88,
+                     *             "overlap": 0.9036,
+                     *             "basis": "touches",
+                     *             "model_incremental_revenue_before": 44210.75,
+                     *             "model_incremental_revenue_after": 40920.11
+                     *           }
+                     *         ]
+                     *       },
+                     *       "progress": 1,
+                     *       "failure": null,
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AttributionResult"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `data_source_unavailable`: The data source cannot be analysed now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    runAttributionVariant1: {
+        parameters: {
+            query?: {
+                stream?: boolean;
+            };
+            header?: {
+                /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "date_range": [
+                 *         "2026-01-01",
+                 *         "2026-01-31"
+                 *       ],
+                 *       "model": "causal"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AttributionRequest"];
+            };
+        };
+        responses: {
+            /** @description The analysis, finished or not */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where an unfinished analysis can be read */
+                    Location?: string;
+                    /** @description Seconds to wait before reading it */
+                    "Retry-After"?: string;
+                    /** @description Which preferences were honoured */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "status": "completed",
+                     *       "model": "causal",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-01-31"
+                     *       ],
+                     *       "channel_impact": [
+                     *         {
+                     *           "channel": "meta_ads",
+                     *           "causal_lift": 0.3717,
+                     *           "roi": 2.41,
+                     *           "spend": 12000,
+                     *           "attributed_revenue": 40920.11,
+                     *           "confidence": 0.91,
+                     *           "confidence_interval": {
+                     *             "lower": 36100.5,
+                     *             "upper": 45890.2,
+                     *             "level": 0.95
+                     *           },
+                     *           "lastclick_revenue": 28800,
+                     *           "delta_r": 12120.11,
+                     *           "incremental_revenue": 40920.11,
+                     *           "conversions": 512.4,
+                     *           "share": 0.271,
+                     *           "roas": 3.41,
+                     *           "rank": 1,
+                     *           "is_baseline": false
+                     *         }
+                     *       ],
+                     *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
+                     *       "confidence": 0.88,
+                     *       "created_at": "2026-02-01T09:29:58.120Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       },
+                     *       "completed_at": "2026-02-01T09:30:00.000Z",
+                     *       "granularity": "daily",
+                     *       "channels": null,
+                     *       "currency": "USD",
+                     *       "environment": "live",
+                     *       "revision": 1,
+                     *       "conversions": 1890,
+                     *       "revenue": 151004.25,
+                     *       "baseline_revenue": 33854.55,
+                     *       "unattributed_revenue": 5210.4,
+                     *       "lookback_window_days": 30,
+                     *       "conversion_event": "purchase",
+                     *       "confidence_level": 0.95,
+                     *       "revenue_lastclick_cents": 9842000,
+                     *       "revenue_causal_cents": 11714970,
+                     *       "delta_r_cents": 1872970,
+                     *       "delta_r_net_cents": 1872970,
+                     *       "platform_fee_cents": 93649,
+                     *       "time_series": [
+                     *         {
+                     *           "period_start": "2026-01-01",
+                     *           "partial": false,
+                     *           "revenue": 4871.1,
+                     *           "baseline_revenue": 1092.08,
+                     *           "channels": {
+                     *             "meta_ads": 1320.4
+                     *           }
+                     *         }
+                     *       ],
+                     *       "model_breakdown": {
+                     *         "markov": {
+                     *           "meta_ads": 0.27
+                     *         },
+                     *         "shapley": {
+                     *           "meta_ads": 0.26
+                     *         }
+                     *       },
+                     *       "comparison": {
+                     *         "last_click": {
+                     *           "meta_ads": 28800
+                     *         },
+                     *         "first_click": {
+                     *           "meta_ads": 35100
+                     *         },
+                     *         "linear": {
+                     *           "meta_ads": 31420.5
+                     *         },
+                     *         "time_decay": {
+                     *           "meta_ads": 30910.25
+                     *         },
+                     *         "position_based": {
+                     *           "meta_ads": 32050
+                     *         }
+                     *       },
+                     *       "diagnostics": {
+                     *         "journeys": 48211,
+                     *         "converting_journeys": 1890,
+                     *         "touches": 120044,
+                     *         "converged": true,
+                     *         "iterations": 41,
+                     *         "elapsed_ms": 812,
+                     *         "seed": "6f1c2a",
+                     *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
+                     *         "warnings": [],
+                     *         "models": {
+                     *           "markov": {
+                     *             "order": 2
+                     *           }
+                     *         },
+                     *         "experiments": [
+                     *           {
+                     *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *             "channel": "meta_ads",
+                     *             "method": "geo",
+                     *             "period": [
+                     *               "2026-01-01",
+                     *               "2026-01-28"
+                     *             ],
+                     *             "measured_incremental_revenue": 31250.5,
+                     *             "measured_standard_error": 4800,
+                     *             "incremental_revenue": 34600.2,
+                     *             "standard_error": 5590.88,
+                     *             "overlap": 0.9036,
+                     *             "basis": "touches",
+                     *             "model_incremental_revenue_before": 44210.75,
+                     *             "model_incremental_revenue_after": 40920.11
+                     *           }
+                     *         ]
+                     *       },
+                     *       "progress": 1,
+                     *       "failure": null,
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AttributionResult"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `data_source_unavailable`: The data source cannot be analysed now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAttribution: {
+        parameters: {
+            query?: {
+                /** @description Sections that the answer has beyond its base; null where the data cannot give one */
+                include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
+            };
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The analysis */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "status": "completed",
+                     *       "model": "causal",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-01-31"
+                     *       ],
+                     *       "channel_impact": [
+                     *         {
+                     *           "channel": "meta_ads",
+                     *           "causal_lift": 0.3717,
+                     *           "roi": 2.41,
+                     *           "spend": 12000,
+                     *           "attributed_revenue": 40920.11,
+                     *           "confidence": 0.91,
+                     *           "confidence_interval": {
+                     *             "lower": 36100.5,
+                     *             "upper": 45890.2,
+                     *             "level": 0.95
+                     *           },
+                     *           "lastclick_revenue": 28800,
+                     *           "delta_r": 12120.11,
+                     *           "incremental_revenue": 40920.11,
+                     *           "conversions": 512.4,
+                     *           "share": 0.271,
+                     *           "roas": 3.41,
+                     *           "rank": 1,
+                     *           "is_baseline": false
+                     *         }
+                     *       ],
+                     *       "methodology": "markov+shapley+dominance+rwa+prav/stacked-on-placebo-adjusted-lift",
+                     *       "confidence": 0.88,
+                     *       "created_at": "2026-02-01T09:29:58.120Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       },
+                     *       "completed_at": "2026-02-01T09:30:00.000Z",
+                     *       "granularity": "daily",
+                     *       "channels": null,
+                     *       "currency": "USD",
+                     *       "environment": "live",
+                     *       "revision": 1,
+                     *       "conversions": 1890,
+                     *       "revenue": 151004.25,
+                     *       "baseline_revenue": 33854.55,
+                     *       "unattributed_revenue": 5210.4,
+                     *       "lookback_window_days": 30,
+                     *       "conversion_event": "purchase",
+                     *       "confidence_level": 0.95,
+                     *       "revenue_lastclick_cents": 9842000,
+                     *       "revenue_causal_cents": 11714970,
+                     *       "delta_r_cents": 1872970,
+                     *       "delta_r_net_cents": 1872970,
+                     *       "platform_fee_cents": 93649,
+                     *       "time_series": [
+                     *         {
+                     *           "period_start": "2026-01-01",
+                     *           "partial": false,
+                     *           "revenue": 4871.1,
+                     *           "baseline_revenue": 1092.08,
+                     *           "channels": {
+                     *             "meta_ads": 1320.4
+                     *           }
+                     *         }
+                     *       ],
+                     *       "model_breakdown": {
+                     *         "markov": {
+                     *           "meta_ads": 0.27
+                     *         },
+                     *         "shapley": {
+                     *           "meta_ads": 0.26
+                     *         }
+                     *       },
+                     *       "comparison": {
+                     *         "last_click": {
+                     *           "meta_ads": 28800
+                     *         },
+                     *         "first_click": {
+                     *           "meta_ads": 35100
+                     *         },
+                     *         "linear": {
+                     *           "meta_ads": 31420.5
+                     *         },
+                     *         "time_decay": {
+                     *           "meta_ads": 30910.25
+                     *         },
+                     *         "position_based": {
+                     *           "meta_ads": 32050
+                     *         }
+                     *       },
+                     *       "diagnostics": {
+                     *         "journeys": 48211,
+                     *         "converting_journeys": 1890,
+                     *         "touches": 120044,
+                     *         "converged": true,
+                     *         "iterations": 41,
+                     *         "elapsed_ms": 812,
+                     *         "seed": "6f1c2a",
+                     *         "run_digest": "sha256:9b74c9897bac770ffc029102a200c5de4f1c7b1a9c2e6d1f0b7f3a5c8d9e0f12",
+                     *         "warnings": [],
+                     *         "models": {
+                     *           "markov": {
+                     *             "order": 2
+                     *           }
+                     *         },
+                     *         "experiments": [
+                     *           {
+                     *             "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *             "channel": "meta_ads",
+                     *             "method": "geo",
+                     *             "period": [
+                     *               "2026-01-01",
+                     *               "2026-01-28"
+                     *             ],
+                     *             "measured_incremental_revenue": 31250.5,
+                     *             "measured_standard_error": 4800,
+                     *             "incremental_revenue": 34600.2,
+                     *             "standard_error": 5590.88,
+                     *             "overlap": 0.9036,
+                     *             "basis": "touches",
+                     *             "model_incremental_revenue_before": 44210.75,
+                     *             "model_incremental_revenue_after": 40920.11
+                     *           }
+                     *         ]
+                     *       },
+                     *       "progress": 1,
+                     *       "failure": null,
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "signature": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AttributionResult"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    exportAttribution: {
+        parameters: {
+            query?: {
+                /** @example csv */
+                format?: "csv" | "ndjson" | "json" | "parquet";
+                /** @example channels */
+                level?: "channels" | "periods" | "campaigns" | "paths";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description attachment, with a name for the file */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `conflict`: The request conflicts with the state of the resource; `data_source_unavailable`: The data source cannot be analysed now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    streamAttribution: {
+        parameters: {
+            query?: {
+                /** @description As Last-Event-ID, for clients that cannot set headers */
+                last_event_id?: number;
+            };
+            header?: {
+                /** @description Id of the last event that was seen */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event stream */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The last event was seen; there is nothing more to come */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifyResult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jws": "eyJhbGciOiJFZERTQSIsInR5cCI6InN2Yy1yZXN1bHQrand0Iiwia2lkIjoia1ByS19xbXhWV2FZVkE5d3dCRjZJdW8zdlZ6ejdUeEhDVHdYQnlnclM0ayJ9.eyJpc3MiOiJodHRwczovL2FwaS5leGFtcGxlIiwic3ViIjoiYXR0cl8wMUpRMm02WXczVGZLOHNWYk5jWHJFIiwiaWF0IjoxNzY5OTM4MjAwLCJqdGkiOiIzZjBjOWE1Mi03ZDFlLTRiOGEtOWM0Ni01OGYyZDFhN2U2MDMiLCJyZXZpc2lvbiI6MSwiZGVsdGFfcl9jZW50cyI6MTg3Mjk3MCwiZGlnZXN0Ijoic2hhMjU2OjVmNzBiZjE4YTA4NjAwNzAxNmU5NDhiMDRhZWQzYjgyMTAzYTM2YmVhNDE3NTViNmNkZGZhZjEwYWNlM2M2ZWYifQ.BZRxmng4Dy6WU24Du3lO_-2m6GF5hjc4JAVstaNNB2raGJI2bOZlK8Aym4JrCmCeTqz297nfDRZ98S6ietjABw"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The signature; that of result when left out */
+                    jws?: string;
+                    /** @description A result as it was received; sections that include= adds may be left out */
+                    result?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description What came of the check */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "signature_valid": true,
+                     *       "digest_match": null,
+                     *       "reason": null,
+                     *       "algorithm": "EdDSA",
+                     *       "key_id": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+                     *       "issuer": "https://api.example",
+                     *       "subject": {
+                     *         "type": "attribution_result",
+                     *         "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *         "revision": 1
+                     *       },
+                     *       "signed_at": "2026-02-01T09:30:00.000Z",
+                     *       "environment": "live",
+                     *       "payload": {
+                     *         "iss": "https://api.example",
+                     *         "sub": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *         "iat": 1769938200,
+                     *         "jti": "3f0c9a52-7d1e-4b8a-9c46-58f2d1a7e603",
+                     *         "revision": 1,
+                     *         "delta_r_cents": 1872970,
+                     *         "digest": "sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+                     *       },
+                     *       "verified_at": "2026-02-01T10:00:00.000Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResultVerification"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    connectDataSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "csv_upload",
+                 *       "name": "Spring shop",
+                 *       "credentials": {
+                 *         "filename": "touches.csv",
+                 *         "content": "user_id,timestamp,channel,campaign,cost,conversion,revenue\nu1,2026-01-05T10:00:00Z,meta_ads,spring,0.40,0,\n"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "csv_upload";
+                    credentials: components["schemas"]["CsvCredentials"];
+                    /**
+                     * @default daily
+                     * @enum {string}
+                     */
+                    sync_schedule?: "daily" | "weekly" | "realtime";
+                    name?: string;
+                    /** @description The serving agent; the calling agent when absent */
+                    agent_id?: string;
+                    /**
+                     * @description IANA time zone of the schedule
+                     * @default UTC
+                     */
+                    timezone?: string;
+                    /** @description Channels that are there without marketing; a trailing * matches any ending */
+                    baseline_channels?: string[];
+                } | {
+                    /** @enum {string} */
+                    type: "ga4" | "shopify" | "meta_ads" | "google_ads";
+                    credentials?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description The source */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where the status of the source is */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "status": "connected",
+                     *       "first_sync_eta": null,
+                     *       "type": "csv_upload",
+                     *       "name": "Spring shop",
+                     *       "sync_schedule": "daily",
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "created_at": "2026-01-31T18:00:00.000Z",
+                     *       "ingest": {
+                     *         "kind": "events",
+                     *         "accepted": 1,
+                     *         "rejected": 0,
+                     *         "errors": [],
+                     *         "warnings": []
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data_source_id: string;
+                        /** @enum {string} */
+                        status: "connected" | "syncing" | "error";
+                        first_sync_eta: string | null;
+                        /** @enum {string} */
+                        type: "ga4" | "shopify" | "meta_ads" | "google_ads" | "csv_upload";
+                        name: string;
+                        /** @enum {string} */
+                        sync_schedule: "daily" | "weekly" | "realtime";
+                        agent_id: string | null;
+                        /** Format: date-time */
+                        created_at: string;
+                        /** @description What came of credentials.content; null without it */
+                        ingest: {
+                            kind: string;
+                            accepted: number;
+                            rejected: number;
+                            errors: components["schemas"]["RejectedRow"][];
+                            /** @description What else the sender should know, such as rows that no analysis will read */
+                            warnings: string[];
+                        } | null;
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDataSources: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sources */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sources": [
+                     *         {
+                     *           "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *           "type": "csv_upload",
+                     *           "status": "connected",
+                     *           "first_sync_eta": null,
+                     *           "last_sync": "2026-02-01T09:12:40.000Z",
+                     *           "records_synced": 120044,
+                     *           "health_score": 0.97,
+                     *           "name": "Spring shop",
+                     *           "sync_schedule": "daily",
+                     *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *           "currency": "USD",
+                     *           "baseline_channels": [
+                     *             "direct",
+                     *             "organic*"
+                     *           ],
+                     *           "created_at": "2026-01-31T18:00:00.000Z",
+                     *           "next_sync": null,
+                     *           "error": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        sources: components["schemas"]["DataSource"][];
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDataSourceStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "type": "csv_upload",
+                     *       "status": "connected",
+                     *       "name": "Spring shop",
+                     *       "sync_schedule": "daily",
+                     *       "last_sync": "2026-02-01T09:12:40.000Z",
+                     *       "next_sync": null,
+                     *       "first_sync_eta": null,
+                     *       "records_synced": 120044,
+                     *       "health_score": 0.97,
+                     *       "coverage": {
+                     *         "earliest": "2025-02-01",
+                     *         "latest": "2026-01-31",
+                     *         "missing_days": []
+                     *       },
+                     *       "freshness_seconds": 4021,
+                     *       "records": {
+                     *         "touchpoints": 90112,
+                     *         "conversions": 4020,
+                     *         "spend_rows": 25912,
+                     *         "paths": 0,
+                     *         "rejected": 14
+                     *       },
+                     *       "quality": {
+                     *         "touchpoint_match_rate": 0.93,
+                     *         "unattributed_share": 0.11,
+                     *         "duplicate_rate": 0.002
+                     *       },
+                     *       "current_sync": null,
+                     *       "last_error": null,
+                     *       "recent_syncs": [
+                     *         {
+                     *           "sync_id": "sync_01JQ2kf0R3bVnTqWsXyZaC",
+                     *           "status": "completed",
+                     *           "rows": 1002,
+                     *           "started_at": "2026-02-01T09:12:00.000Z",
+                     *           "completed_at": "2026-02-01T09:12:40.000Z"
+                     *         }
+                     *       ],
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "currency": "USD",
+                     *       "baseline_channels": [
+                     *         "direct",
+                     *         "organic*"
+                     *       ],
+                     *       "created_at": "2026-01-31T18:00:00.000Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DataSourceStatus"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    uploadRecords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "user_id": "u1",
+                 *         "timestamp": "2026-01-05T10:00:00Z",
+                 *         "channel": "meta_ads",
+                 *         "campaign": "spring",
+                 *         "cost": 0.4
+                 *       }
+                 *     ]
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                }[] | {
+                    records: {
+                        [key: string]: unknown;
+                    }[];
+                };
+                "text/csv": string;
+                "application/x-ndjson": string;
+                "application/vnd.apache.parquet": string;
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What was stored and what was not */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where the rejected rows are */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "touchpoints",
+                     *       "accepted": 1,
+                     *       "rejected": 0,
+                     *       "errors": [],
+                     *       "warnings": [],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        upload_id?: string;
+                        kind: string;
+                        accepted: number;
+                        rejected: number;
+                        errors: components["schemas"]["RejectedRow"][];
+                        /** @description What else the sender should know, such as rows that no analysis will read */
+                        warnings: string[];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRejects: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of rejected rows */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rejects": [
+                     *         {
+                     *           "upload_id": "upload_01JQ2kf0R3bVnTqWsXyZaC",
+                     *           "line": 17,
+                     *           "column": "timestamp",
+                     *           "code": "unparseable_timestamp",
+                     *           "message": "not a timestamp: yesterday"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        rejects: components["schemas"]["StoredReject"][];
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    syncDataSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sync */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where the status of the source is */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sync_id": "sync_01JQ2kf0R3bVnTqWsXyZaC",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "status": "queued",
+                     *       "requested_at": "2026-02-01T09:12:00.000Z",
+                     *       "status_url": "https://api.example/v1/data-sources/ds_01JQ2kZr5uHn4GdPaLxWqB/status",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        sync_id: string;
+                        data_source_id: string;
+                        status: string;
+                        /** Format: date-time */
+                        requested_at: string;
+                        /** Format: uri */
+                        status_url: string;
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteDataSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listExperiments: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+                data_source_id?: string;
+                /** @example meta_ads */
+                channel?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of experiments */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "experiments": [
+                     *         {
+                     *           "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *           "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *           "channel": "meta_ads",
+                     *           "method": "geo",
+                     *           "period": [
+                     *             "2026-01-01",
+                     *             "2026-01-28"
+                     *           ],
+                     *           "incremental_revenue": 31250.5,
+                     *           "standard_error": 4800,
+                     *           "currency": "USD",
+                     *           "notes": "Four regions dark, sixteen as before",
+                     *           "environment": "live",
+                     *           "created_at": "2026-02-01T09:20:11.000Z"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        experiments: components["schemas"]["Experiment"][];
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                 *       "channel": "meta_ads",
+                 *       "method": "geo",
+                 *       "period": [
+                 *         "2026-01-01",
+                 *         "2026-01-28"
+                 *       ],
+                 *       "incremental_revenue": 31250.5,
+                 *       "standard_error": 4800,
+                 *       "notes": "Four regions dark, sixteen as before"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExperimentRequest"];
+            };
+        };
+        responses: {
+            /** @description The experiment */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description Where the experiment can be read */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "channel": "meta_ads",
+                     *       "method": "geo",
+                     *       "period": [
+                     *         "2026-01-01",
+                     *         "2026-01-28"
+                     *       ],
+                     *       "incremental_revenue": 31250.5,
+                     *       "standard_error": 4800,
+                     *       "currency": "USD",
+                     *       "notes": "Four regions dark, sixteen as before",
+                     *       "environment": "live",
+                     *       "created_at": "2026-02-01T09:20:11.000Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExperimentAnswer"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getExperiment: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Experiment, exp_…
+                 * @example exp_01JQ2n4Kc7WyQhTzBdMpRs
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The experiment */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "exp_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "channel": "meta_ads",
+                     *       "method": "geo",
+                     *       "period": [
+                     *         "2026-01-01",
+                     *         "2026-01-28"
+                     *       ],
+                     *       "incremental_revenue": 31250.5,
+                     *       "standard_error": 4800,
+                     *       "currency": "USD",
+                     *       "notes": "Four regions dark, sixteen as before",
+                     *       "environment": "live",
+                     *       "created_at": "2026-02-01T09:20:11.000Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExperimentAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteExperiment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Experiment, exp_…
+                 * @example exp_01JQ2n4Kc7WyQhTzBdMpRs
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    registerAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "spring-shop-agent",
+                 *       "operator_email": "ops@spring.example",
+                 *       "capabilities": [
+                 *         "attribution"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    /** @description Operator or organisation; this or operator_email */
+                    operator_id?: string;
+                    /** Format: email */
+                    operator_email?: string;
+                    /**
+                     * @default [
+                     *       "attribution"
+                     *     ]
+                     */
+                    capabilities?: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+                    referral_code?: string;
+                    /**
+                     * Format: uri
+                     * @description Receives commission notifications
+                     */
+                    callback_url?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The agent and its key */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "name": "spring-shop-agent",
+                     *       "capabilities": [
+                     *         "attribution"
+                     *       ],
+                     *       "referral_code": "REF_K7PXQ2MNWB",
+                     *       "tier": "discovery",
+                     *       "trust_score": 0.5,
+                     *       "rate_limits": {
+                     *         "requests_per_minute": 60,
+                     *         "daily_limit": 10000
+                     *       },
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
+                     *       "api_key": "svc_agent_sk_EXAMPLEexampleEXAMPLE12345",
+                     *       "scopes": [
+                     *         "attribution:read",
+                     *         "attribution:write",
+                     *         "billing:read"
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        agent_id: string;
+                        /** @description Shown only here */
+                        api_key: string;
+                        referral_code: string;
+                        tier: string;
+                        rate_limits: {
+                            requests_per_minute: number;
+                            /** @description Null means unlimited */
+                            daily_limit: number | null;
+                        };
+                        trust_score: number;
+                        name: string;
+                        capabilities: ("attribution" | "channel_analysis" | "journey" | "health" | "forecasting")[];
+                        scopes: string[];
+                        /** @description Signs the notifications to callback_url; shown only here */
+                        callback_secret?: string | null;
+                        /** Format: date-time */
+                        created_at: string;
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOwnAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "name": "spring-shop-agent",
+                     *       "capabilities": [
+                     *         "attribution"
+                     *       ],
+                     *       "referral_code": "REF_K7PXQ2MNWB",
+                     *       "tier": "discovery",
+                     *       "trust_score": 0.5,
+                     *       "rate_limits": {
+                     *         "requests_per_minute": 60,
+                     *         "daily_limit": 10000
+                     *       },
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
+                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                     *       "operator_id": null,
+                     *       "operator_email": "ops@spring.example",
+                     *       "total_delta_r_cents": 1872970,
+                     *       "total_delta_r": 1872970,
+                     *       "status": "active",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentProfile"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPlans: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plans */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "plans": [
+                     *         {
+                     *           "plan_id": "pay_per_analysis",
+                     *           "name": "Pay per analysis",
+                     *           "price_cents": null,
+                     *           "currency": "USD",
+                     *           "interval": null,
+                     *           "trial_days": null,
+                     *           "per_analysis_fee": {
+                     *             "rate": 0.05,
+                     *             "floor_cents": 10
+                     *           },
+                     *           "limits": {
+                     *             "requests_per_minute": 60,
+                     *             "daily_limit": 10000
+                     *           },
+                     *           "features": [
+                     *             "No monthly fee"
+                     *           ],
+                     *           "self_serve": true,
+                     *           "current": true
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        plans: components["schemas"]["Plan"][];
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is up */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok",
+                     *       "version": "1.0.0",
+                     *       "api_version": "2026-02-01",
+                     *       "environment": "live",
+                     *       "time": "2026-02-01T09:30:00.000Z",
+                     *       "uptime_seconds": 86400,
+                     *       "checks": {
+                     *         "database": {
+                     *           "status": "ok",
+                     *           "latency_ms": 2
+                     *         },
+                     *         "compute_pool": {
+                     *           "status": "ok",
+                     *           "threads": 8,
+                     *           "queue_depth": 0
+                     *         }
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}
