@@ -31,7 +31,7 @@ describe('housekeeping', () => {
     const forgotten = await tidy(house.ground.database);
     expect(forgotten.get('auth.forget_old_nonces()')).toBe(1);
     expect(forgotten.get('attribution.forget_old_progress()')).toBeGreaterThan(5);
-    expect([...(await tidy(house.ground.database)).values()]).toEqual([0, 0]);
+    expect(new Set((await tidy(house.ground.database)).values())).toEqual(new Set([0]));
 
     // The history is gone, the result is not: a stream from the start has its end, a resumed one is over.
     const streamOf = (id: unknown, after: string) => caller.open('GET', `/attribution/${String(id)}/stream${after}`);

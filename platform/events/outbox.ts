@@ -1,0 +1,90 @@
+import type { Environment } from '../auth/principal.ts';
+import { newUuid, type Uuid } from '../identifiers.ts';
+import type { SqlEntityManager } from '../postgres/database.ts';
+import type { PubSub } from '../postgres/pub-sub.ts';
+import type { EventData, EventType } from './event-catalogue.ts';
+
+/** Something that happened, as its transaction records it. */
+export interface NewEvent<Type extends EventType = EventType> {
+  /** UUID of the tenant. */
+  readonly accountId: Uuid;
+  readonly environment: Environment;
+  readonly type: Type;
+  /** What it happened to: a public id. Events of one subject stay in order. */
+  readonly subject: string;
+  readonly data: EventData<Type>;
+}
+
+/** An event in the outbox. */
+export interface RecordedEvent {
+  readonly eventId: Uuid;
+  readonly accountId: Uuid;
+  readonly environment: Environment;
+  readonly type: EventType;
+  readonly subject: string;
+  /** Its place among the events of its subject, counted from 1 without gaps. */
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly occurredAt: Date;
+}
+
+interface OutboxRow {
+  event_id: Uuid;
+  account_id: Uuid;
+  environment: Environment;
+  type: EventType;
+  subject: string;
+  sequence: number;
+  data: Record<string, unknown>;
+  occurred_at: string | Date;
+}
+
+/** Wakes the relay; carries nothing. */
+export const RELAY_TOPIC = 'events-recorded';
+
+/** Where those who watch a subject are told of its events, each a {@link RecordedEvent}. */
+export function subjectTopic(accountId: Uuid, environment: Environment, subject: string): string {
+  return `events:${accountId}:${environment}:${subject}`;
+}
+
+/**
+ * Records an event in the caller's transaction, whose tenant it belongs to: what is rolled back has not happened, and what
+ * is committed reaches everyone who asked to hear of it. Watchers are told at the commit, the relay does the rest.
+ */
+export async function recordEvent<Type extends EventType>(em: SqlEntityManager, pubSub: PubSub, event: NewEvent<Type>): Promise<RecordedEvent> {
+  const { accountId, environment, type, subject, data } = event;
+  const [row] = await em.execute<[OutboxRow]>(`select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb)`, [newUuid(), accountId, environment, type, subject, JSON.stringify(data)]);
+  const recorded = recordedEvent(row);
+  await pubSub.publish(em, subjectTopic(accountId, environment, subject), recorded);
+  await pubSub.publish(em, RELAY_TOPIC, null);
+  return recorded;
+}
+
+/** The events of a subject behind a place in their order, of the tenant that `em` acts for; at most `limit`. */
+export async function eventsAfter(em: SqlEntityManager, environment: Environment, subject: string, after: number, limit = 1_000): Promise<RecordedEvent[]> {
+  const rows = await em.execute<OutboxRow[]>(`select * from events.outbox where environment = ? and subject = ? and sequence > ? order by sequence limit ?`, [environment, subject, after, limit]);
+  return rows.map(recordedEvent);
+}
+
+/**
+ * Takes the next event that nobody has relayed, and acts for its tenant from here on to the end of the transaction;
+ * undefined when there is none. Any number of relays take different events; of one subject only the first is taken.
+ */
+export async function takeEvent(em: SqlEntityManager): Promise<RecordedEvent | undefined> {
+  const [row] = await em.execute<OutboxRow[]>(`select * from events.take_event()`);
+  return row === undefined ? undefined : recordedEvent(row);
+}
+
+/** Part of the transaction that took the event: it has reached everyone. */
+export async function markRelayed(em: SqlEntityManager, event: RecordedEvent): Promise<void> {
+  await em.execute(`update events.outbox set relayed_at = clock_timestamp() where event_id = ?`, [event.eventId]);
+}
+
+/** After a relay that failed: it will be taken again, later each time, at most a minute. */
+export async function postponeEvent(em: SqlEntityManager, eventId: Uuid): Promise<void> {
+  await em.execute(`select events.postpone_event(?)`, [eventId]);
+}
+
+function recordedEvent(row: OutboxRow): RecordedEvent {
+  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), data: row.data, occurredAt: new Date(row.occurred_at) };
+}
