@@ -1,25 +1,25 @@
-import type { IncomingMessage } from 'node:http';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { ApolloServer } from '@apollo/server';
 import { koaMiddleware } from '@as-integrations/koa';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
-import type { Admission } from '../platform/auth/admission.ts';
+import { challengeOf } from '../platform/auth/challenge.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
+import { RateLimitError, rateLimitHeaders } from '../platform/auth/rate-limits.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { graphiqlPage } from './graphiql-page.ts';
+import { publicAdmission, type PublicAdmissionOptions } from './public-admission.ts';
 import { problemBehind, type PublicErrors } from './public-errors.ts';
-import { publicRequests, type PublicRequest } from './public-request.ts';
+import { publicRequests } from './public-request.ts';
 
-export interface HttpDoorOptions {
+export interface HttpDoorOptions extends PublicAdmissionOptions {
   readonly server: ApolloServer<RequestContext>;
-  readonly admission: Admission;
   readonly errors: PublicErrors;
   readonly logger: Logger;
   readonly newRequestId: () => string;
-  readonly clientAddress: (request: IncomingMessage) => string;
-  readonly resolveApiVersion: (header: string | undefined) => string;
+  /** Of the service, without `/v1`. */
+  readonly rootUrl: string;
   readonly path: string;
   readonly maxBodyBytes: number;
   readonly graphiql: boolean;
@@ -30,16 +30,10 @@ const JSON_TYPE = 'application/json';
 
 /** GraphQL over HTTP: POST, GET for queries, and GraphiQL for browsers. */
 export function httpDoor(options: HttpDoorOptions): Middleware {
-  const { server, admission, logger } = options;
+  const { server, logger } = options;
+  const admit = publicAdmission(options);
   const executed = koaMiddleware(server, { context: () => Promise.resolve(publicRequests.getStore()!.context) });
   const page = options.graphiql ? graphiql() : undefined;
-
-  const admit = async (ctx: Context, requestId: string): Promise<PublicRequest> => {
-    const apiVersion = options.resolveApiVersion(ctx.get('svc-api-version').trim() || undefined);
-    const authorization = ctx.get('authorization') || undefined;
-    const principal = authorization === undefined ? null : await admission.authenticate(authorization);
-    return { context: { requestId, principal, apiVersion }, clientAddress: options.clientAddress(ctx.req), nonce: ctx.get('x-nonce') || undefined, refused: false };
-  };
 
   return async (ctx, next) => {
     if (ctx.path !== options.path) return next();
@@ -49,11 +43,15 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.set('Cache-Control', 'no-store');
     ctx.vary('Accept');
     try {
-      const request = await admit(ctx, requestId);
+      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, nonce: ctx.get('x-nonce') || undefined });
       ctx.set('SVC-API-Version', request.context.apiVersion);
+      ctx.set(rateLimitHeaders(request.windows));
+      if (request.context.principal?.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
       // Where Apollo's integration looks for it.
       if (ctx.method !== 'GET') Object.assign(ctx.request, { body: await jsonBody(ctx, options.maxBodyBytes) });
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));
+      // A stranger is counted once the document is known.
+      ctx.set(rateLimitHeaders(request.windows));
       if (request.failure !== undefined) {
         refuse(ctx, request.failure, requestId);
         request.refused = ctx.status === 400;
@@ -66,9 +64,12 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
   };
 
   function refuse(ctx: Context, error: unknown, requestId: string): void {
-    const { problem } = problemBehind(error, requestId, logger);
+    const known = problemBehind(error, requestId, logger);
+    const { problem } = known;
     ctx.status = problem.status;
-    if (problem.status === 401) ctx.set('WWW-Authenticate', 'Bearer realm="svc", error="invalid_token"');
+    const challenge = challengeOf(known, options.rootUrl, null);
+    if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
+    if (error instanceof RateLimitError) ctx.set(rateLimitHeaders(error.windows));
     if (problem.retryAfterS !== undefined) ctx.set('Retry-After', String(problem.retryAfterS));
     ctx.type = ctx.accepts(JSON_TYPE, GRAPHQL_JSON) || JSON_TYPE;
     ctx.body = JSON.stringify({ errors: [options.errors.present(error, requestId)] });

@@ -6,6 +6,7 @@ import type { RequestContext } from '../platform/auth/principal.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { publicRequests } from './public-request.ts';
+import { limitStrangers } from './stranger-limits.ts';
 
 /** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation. */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
@@ -25,7 +26,11 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
           }
           assertWithinLimits(schema, document, operation, request.variables ?? {}, limits);
           assertSoundInput(document, request.variables ?? {});
-          if (operation.operation === 'mutation') await admission.consumeNonce(publicRequest.context.principal, publicRequest.clientAddress, publicRequest.nonce);
+          if (operation.operation === 'mutation') {
+            const { context, nonce } = publicRequest;
+            await limitStrangers(admission, publicRequest, document, operation);
+            await admission.consumeNonce(context.principal, context.origin.clientAddress, nonce);
+          }
         } catch (error) {
           throw requestError(error);
         }

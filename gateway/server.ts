@@ -6,7 +6,7 @@ import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDi
 import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Middleware } from 'koa';
 import type { Admission } from '../platform/auth/admission.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import { principalTokens, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import { SCALARS } from '../platform/graph/scalars.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
@@ -41,8 +41,10 @@ export interface GatewayOptions {
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
-  /** Address of the client, proxies that are believed taken into account; nonces of strangers are kept per address. */
-  readonly clientAddress: (request: IncomingMessage) => string;
+  /** Where a request comes from, proxies that are believed taken into account; nonces of strangers are kept per address. */
+  readonly originOf: (request: IncomingMessage) => RequestOrigin;
+  /** Whether the sandbox's host was addressed. */
+  readonly isSandboxHost: (request: IncomingMessage) => boolean;
   /** Resolves `SVC-API-Version`. @throws ProblemError `unsupported_api_version` */
   readonly resolveApiVersion: (header: string | undefined) => string;
   /** Folder of the named documents that {@link GraphClient} speaks. */
@@ -89,7 +91,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { executor } = apolloGateway;
   apolloGateway.executor = async (request) => withCompletionErrors((await executor(request)) as ExecutionResult, (request.context as RequestContext).requestId, logger) as Awaited<ReturnType<typeof executor>>;
 
-  const errors = new PublicErrors(config.publicBaseUrl.replace(/\/v1$/, ''), logger);
+  const rootUrl = config.publicBaseUrl.replace(/\/v1$/, '');
+  const errors = new PublicErrors(rootUrl, logger);
   const server = new ApolloServer<RequestContext>({
     gateway: apolloGateway,
     introspection: config.graphqlIntrospection,
@@ -114,19 +117,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   adoptScalars(apiSchema);
 
   const subscriptions = federatedSubscriptions({ supergraphSdl, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
-  const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, clientAddress: options.clientAddress };
+  const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, originOf: options.originOf, isSandboxHost: options.isSandboxHost, resolveApiVersion: options.resolveApiVersion };
   const webSockets = webSocketDoor({
     ...shared,
     subscriptions,
     apiSchema,
     limits,
-    apiVersion: (request) => options.resolveApiVersion(headerOf(request, 'svc-api-version')),
     maxMessageBytes: maxBodyBytes,
   });
   return {
     supergraphSdl,
     apiSchema,
-    middleware: httpDoor({ ...shared, path: PATH, resolveApiVersion: options.resolveApiVersion, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    middleware: httpDoor({ ...shared, path: PATH, rootUrl, maxBodyBytes, graphiql: config.graphqlIntrospection }),
     handleUpgrade(request, socket, head) {
       if (request.url?.split('?', 1)[0] !== PATH) return false;
       webSockets.handleUpgrade(request, socket, head);
@@ -170,9 +172,4 @@ function adoptScalars(schema: GraphQLSchema): void {
     const type = schema.getType(name);
     if (type instanceof GraphQLScalarType) Object.assign(type, { parseValue, parseLiteral });
   }
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -1,31 +1,27 @@
-import type { IncomingMessage } from 'node:http';
 import type { ApolloServer } from '@apollo/server';
 import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
 import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
-import type { Admission } from '../platform/auth/admission.ts';
-import type { Principal, RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
 import { Documents } from '../platform/graph/documents.ts';
-import { SocketClosure, webSocketEndpoint, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
+import { SocketClosure, webSocketEndpoint, type SocketExtra, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { EventStream } from './event-stream.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
+import { publicAdmission, type AdmittedRequest, type PublicAdmissionOptions } from './public-admission.ts';
 import { publicRequests, type PublicRequest } from './public-request.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-export interface WebSocketDoorOptions {
+export interface WebSocketDoorOptions extends PublicAdmissionOptions {
   readonly server: ApolloServer<RequestContext>;
   readonly subscriptions: Subscriptions;
   readonly apiSchema: GraphQLSchema;
-  readonly admission: Admission;
   readonly limits: OperationLimits;
   readonly errors: PublicErrors;
   readonly logger: Logger;
   readonly newRequestId: () => string;
-  readonly clientAddress: (request: IncomingMessage) => string;
-  readonly apiVersion: (request: IncomingMessage) => string;
   readonly maxMessageBytes: number;
 }
 
@@ -43,26 +39,20 @@ interface SocketOperation {
   readonly payload: SubscribePayload;
 }
 
-type Connection = Context<Record<string, unknown>, { readonly request: IncomingMessage }>;
+type Connection = Context<Record<string, unknown>, SocketExtra>;
 
 /** GraphQL over WebSocket (graphql-transport-ws): queries and mutations through Apollo Server, subscriptions beside it. */
 export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint {
   const { server, subscriptions, apiSchema, admission, limits, errors, logger } = options;
+  const admit = publicAdmission(options);
   const documents = new Documents(apiSchema, { maxTokens: limits.maxTokens });
 
-  /** The key is asked for anew with each operation, so that one revoked meanwhile opens nothing more. */
-  const authenticate = async (connection: Connection): Promise<Principal | null> => {
+  /** The key is asked for, and the call counted, anew with each operation: one revoked meanwhile opens nothing more. */
+  const admitted = (connection: Connection, requestId: string, nonce: unknown): Promise<AdmittedRequest> => {
     // Named like the header, whose case does not matter either: many clients are told to write Authorization.
     const authorization = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-    if (authorization === undefined || authorization === null) return null;
-    return admission.authenticate(String(authorization));
-  };
-
-  const publicRequest = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<PublicRequest> => {
-    const { request } = connection.extra;
-    const nonce = payload.extensions?.['nonce'];
-    const context: RequestContext = { requestId, principal: await authenticate(connection), apiVersion: options.apiVersion(request) };
-    return { context, clientAddress: options.clientAddress(request), nonce: typeof nonce === 'string' ? nonce : undefined, refused: false };
+    const shown = authorization === undefined || authorization === null ? undefined : String(authorization);
+    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined });
   };
 
   const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {
@@ -70,7 +60,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
       throw new ProblemError('rate_limit_exceeded', `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`, { code: 'concurrency', retryAfterS: 1 });
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
-    const request = await publicRequest(connection, payload, requestId);
+    const { request } = await admitted(connection, requestId, payload.extensions?.['nonce']);
     const document = checkedDocument(documents, payload.query);
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
@@ -102,11 +92,17 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     return response.body.singleResult as ExecutionResult;
   };
 
-  const protocol = makeServer<Record<string, unknown>, { readonly request: IncomingMessage }>({
+  const protocol = makeServer<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: ACK_TIMEOUT_MS,
     onConnect: async (connection) => {
       try {
-        await authenticate(connection);
+        const { credential } = await admitted(connection, options.newRequestId(), undefined);
+        if (credential === null) return;
+        const { socketClosed, close } = connection.extra;
+        const forget = admission.whenEnded(credential, () => close(UNAUTHORIZED, 'expired_api_key'));
+        socketClosed.addEventListener('abort', forget, { once: true });
+        // It may have gone while its key was looked up.
+        if (socketClosed.aborted) forget();
       } catch (error) {
         throw closure(error);
       }

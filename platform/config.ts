@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { parseRateLimits, standardRateLimits, TIER_TABLES, type RateLimits } from './auth/rate-limits.ts';
 import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
@@ -13,6 +14,8 @@ export interface Config {
   readonly port: number;
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;
+  /** Ends in `/v1`; requests to its host see the sandbox only. Without it test keys are told by their prefix alone. */
+  readonly sandboxBaseUrl: string | undefined;
   /** Absolute. Holds the embedded servers' data, keys and the lock of the instance. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -43,6 +46,8 @@ export interface Config {
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
+  /** How often each class of callers may call. */
+  readonly rateLimits: RateLimits;
   /** Weight of each component in the score of the trust envelope; the same in every process. */
   readonly trustWeights: TrustWeights;
 }
@@ -74,6 +79,13 @@ const trustWeights = z.string().transform((text, context) => {
   return weights ?? z.NEVER;
 });
 
+const RATE_LIMITS = 'classes with calls per minute and, where days are limited, per day, such as standard=200,discovery=60/20000';
+const rateLimits = z.string().transform((text, context) => {
+  const limits = parseRateLimits(text);
+  if (limits === null) context.addIssue(RATE_LIMITS);
+  return limits ?? z.NEVER;
+});
+
 const EIGHT_GIB = 8 * 1024 ** 3;
 const TERABYTE = 10 ** 12;
 
@@ -82,6 +94,7 @@ const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   PUBLIC_BASE_URL: baseUrl.optional(),
+  SANDBOX_BASE_URL: baseUrl.optional(),
   LIFTGRAPH_DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_OWNER_URL: postgresUrl.optional(),
@@ -102,6 +115,8 @@ const environmentSchema = z.object({
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
+  TIER_TABLE: oneOf(TIER_TABLES).default('three'),
+  RATE_LIMITS: rateLimits.optional(),
   TRUST_WEIGHTS: trustWeights.optional(),
 });
 type Environment = z.output<typeof environmentSchema>;
@@ -147,6 +162,7 @@ function toConfig(environment: Environment): Config {
     host: environment.HOST,
     port: environment.PORT,
     publicBaseUrl: environment.PUBLIC_BASE_URL ?? `http://127.0.0.1:${environment.PORT}/v1`,
+    sandboxBaseUrl: environment.SANDBOX_BASE_URL,
     dataDir: resolve(environment.LIFTGRAPH_DATA_DIR),
     databaseUrl: environment.DATABASE_URL,
     databaseOwnerUrl: environment.DATABASE_OWNER_URL ?? environment.DATABASE_URL,
@@ -169,6 +185,7 @@ function toConfig(environment: Environment): Config {
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
+    rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
   };
 }
@@ -185,6 +202,7 @@ function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
   if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey') return '(set, hidden)';
   if (name === 'trustWeights') return Object.entries(value as TrustWeights).map(([component, weight]) => `${component}=${weight}`).join(',');
+  if (name === 'rateLimits') return Object.entries(value as RateLimits).map(([rateClass, { perMinute, perDay }]) => `${rateClass}=${perMinute}${perDay === null ? '' : `/${perDay}`}`).join(',');
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
   return typeof value === 'string' ? withoutPassword(value) : String(value);
 }

@@ -1,4 +1,3 @@
-import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import type { Config } from '../platform/config.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
@@ -33,7 +32,6 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const ground = await openGround({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger });
     undo.push(() => ground.close());
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret('key-pepper'));
-    const keys = new KeyStore(ground.database, keyPepper);
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
     const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
@@ -42,7 +40,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const front = await openFront({
       config,
       subgraphs,
-      admission: new PostgresAdmission(ground.database, keys),
+      admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
       keys: new PublicKeyStore(ground.database),
       exportAttribution: localExports(ground),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { createGateway, type GatewayOptions } from '../gateway/server.ts';
@@ -9,7 +8,8 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { keySetOf } from '../platform/trust/signing-key.ts';
 import type { ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
-import { clientAddress } from '../rest-adapter/client-address.ts';
+import { originOf } from '../rest-adapter/client-address.ts';
+import { isSandboxHost } from '../rest-adapter/sandbox-host.ts';
 import { resolveApiVersion } from '../rest-adapter/versions.ts';
 import { createRestDoor } from '../rest-adapter/server.ts';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
@@ -17,7 +17,7 @@ import { listen } from './http-server.ts';
 import { probes } from './probes.ts';
 
 export interface FrontOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** Signs who calls towards remote subgraphs; not needed without any. */
@@ -54,7 +54,8 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     clock,
     newRequestId,
     config,
-    clientAddress: (request) => clientAddress(request.socket.remoteAddress, header(request, 'x-forwarded-for'), config.trustedProxyHops),
+    originOf: (request) => originOf(request, config.trustedProxyHops),
+    isSandboxHost: (request) => isSandboxHost(config.sandboxBaseUrl, request.headers.host),
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
@@ -81,9 +82,4 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       logger.info({ cutOff }, 'serves no more');
     },
   };
-}
-
-function header(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -1,4 +1,3 @@
-import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../gateway/data-sources.ts';
@@ -22,7 +21,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
-    admission: new PostgresAdmission(ground.database, new KeyStore(ground.database, Buffer.from(config.keyPepper!))),
+    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper: Buffer.from(config.keyPepper!), rateLimits: config.rateLimits, logger }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),

@@ -3,8 +3,14 @@ import type { Database } from '../platform/postgres/database.ts';
 
 const EVERY_MS = 10 * 60_000;
 
-/** What has served its time: nonces after a day, the progress of finished analyses after an hour, relayed events after 90 days. */
-const FORGETTERS = ['auth.forget_old_nonces()', 'attribution.forget_old_progress()', 'events.forget_old_events()'] as const;
+/** What has served its time, and when. */
+const FORGETTERS = [
+  'auth.forget_old_nonces()', // a day
+  'auth.forget_old_rate_windows()', // their day
+  'auth.forget_old_failures()', // an hour
+  'attribution.forget_old_progress()', // an hour after the end of its analysis
+  'events.forget_old_events()', // 90 days after they were relayed
+] as const;
 
 /** Forgets now and then what need not be kept, and replaces keys that have signed for long enough. Any number of processes may do so; one of them finds the work. */
 export function startHousekeeping(database: Database, logger: Logger, replaceOldKeys: () => Promise<void>): { stop(): void } {

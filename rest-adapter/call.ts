@@ -3,10 +3,11 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
-import type { Admission } from '../platform/auth/admission.ts';
-import type { Principal, RequestContext } from '../platform/auth/principal.ts';
+import type { Admission, Admitted } from '../platform/auth/admission.ts';
+import type { Principal, RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
+import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
@@ -42,6 +43,8 @@ export type ExportAttribution = (context: RequestContext, id: string, request: {
 export interface DoorConfig {
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;
+  /** Ends in `/v1`; its host takes test keys only. */
+  readonly sandboxBaseUrl?: string | undefined;
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
@@ -88,9 +91,11 @@ export class Call {
   readonly http: Context;
   readonly door: Door;
   readonly route: Route;
+  readonly origin: RequestOrigin;
   requestId = '';
   apiVersion: string = CURRENT_VERSION;
-  principal: Principal | null = null;
+  /** Null for public operations, and until the caller is known. */
+  admitted: Admitted | null = null;
   /** The JSON body as it came, undefined where there was none. */
   body: unknown = undefined;
   request: ValidRequest = { path: {}, query: {}, headers: {}, body: undefined };
@@ -100,6 +105,11 @@ export class Call {
     this.http = http;
     this.door = door;
     this.route = route;
+    this.origin = originOf(http.req, door.config.trustedProxyHops);
+  }
+
+  get principal(): Principal | null {
+    return this.admitted?.principal ?? null;
   }
 
   /** The matched row. Steps behind the match rely on it. */
@@ -109,7 +119,12 @@ export class Call {
   }
 
   get context(): RequestContext {
-    return { requestId: this.requestId, principal: this.principal, apiVersion: this.apiVersion };
+    return { requestId: this.requestId, principal: this.principal, apiVersion: this.apiVersion, origin: this.origin };
+  }
+
+  /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
+  whenEnded(ended: () => void): () => void {
+    return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
   }
 
   get logger(): Logger {

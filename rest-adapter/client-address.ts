@@ -1,4 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import type { RequestOrigin } from '../platform/auth/principal.ts';
+
+const MAX_USER_AGENT_LENGTH = 256;
+
+/** Where a request came from, as the audit log tells it. */
+export function originOf(request: IncomingMessage, trustedHops: number): RequestOrigin {
+  const forwardedFor = request.headers['x-forwarded-for'];
+  return {
+    clientAddress: clientAddress(request.socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor, trustedHops),
+    userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+  };
+}
 
 /**
  * Address of the client: the entry of `X-Forwarded-For` that `trustedHops` proxies, counted from the right, vouch

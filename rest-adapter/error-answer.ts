@@ -1,5 +1,6 @@
 import { PROBLEM_TYPES, ProblemError } from '../schema/problems.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
+import { challengeOf } from '../platform/auth/challenge.ts';
 import type { Answer, Call } from './call.ts';
 import { rootUrl } from './links.ts';
 import { preferredType } from './media-type.ts';
@@ -42,18 +43,15 @@ function problemHeaders(call: Call, problem: ProblemError): Record<string, strin
   const headers: Record<string, string> = {};
   const retryAfter = retryAfterS(problem);
   if (retryAfter !== undefined) headers['Retry-After'] = String(retryAfter);
-  if (problem.problem.status === 401) {
-    headers['WWW-Authenticate'] = `Bearer realm="svc", error="invalid_token", resource_metadata="${rootUrl(call.door.config.publicBaseUrl)}/.well-known/oauth-protected-resource"`;
-  }
-  if (problem.type === 'insufficient_permissions') headers['WWW-Authenticate'] = `Bearer realm="svc", error="insufficient_scope"${scopeOf(call)}`;
+  const challenge = challengeOf(problem, rootUrl(call.door.config.publicBaseUrl), scopeOf(call));
+  if (challenge !== undefined) headers['WWW-Authenticate'] = challenge;
   if (problem.type === 'method_not_allowed' && call.route.operation === null) headers['Allow'] = call.route.allow.join(', ');
   return headers;
 }
 
-function scopeOf(call: Call): string {
+function scopeOf(call: Call): string | null {
   const action = call.route.operation?.action ?? null;
-  const scope = action === null ? null : ACTIONS[action].scope;
-  return scope === null ? '' : `, scope="${scope}"`;
+  return action === null ? null : ACTIONS[action].scope;
 }
 
 /** Whole seconds, at least 1. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ProblemType } from '../schema/problems.ts';
 import type { Json } from '../schema/rest-shape.ts';
 import type { Action } from '../platform/auth/actions.ts';
+import type { StrangerClass } from '../platform/auth/rate-limits.ts';
 
 export type { Json };
 
@@ -68,6 +69,8 @@ export interface Operation<
   readonly kind: OperationKind;
   /** Null for public operations. */
   readonly action: Action | null;
+  /** What calls of a public operation are counted as, by the client's address; not at all when absent. */
+  readonly strangerLimit?: StrangerClass;
   /** Named GraphQL document that the operation says; null where a port answers instead. */
   readonly document: string | null;
   readonly summary: string;

@@ -9,6 +9,7 @@ import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
+import { limitStrangers } from './steps/limit-strangers.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
 import { negotiateVersion } from './steps/negotiate-version.ts';
 import { readBody } from './steps/read-body.ts';
@@ -39,7 +40,7 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [negotiateVersion, R, W, J, U, D, S, PR, PW, X],
   [refuseUnmatched,                            X],
   [authenticate,     R, W, J, U, D, S           ],
-  // The address allowlist of a key belongs here, and behind it the rate limits: both need the principal.
+  [limitStrangers,                          PW  ],
   [assertScope,      R, W, J, U, D, S           ],
   [consumeNonce,        W, J, U,            PW  ],
   // A download's format is asked for by name.

@@ -15,6 +15,8 @@ export interface EventStreamOptions {
   readonly heartbeatMs: number;
   /** Fires when the server goes down. */
   readonly closing: AbortSignal;
+  /** Calls back when the caller's credential has ended; the returned function forgets the wish. */
+  readonly whenEnded: (ended: () => void) => () => void;
   readonly logger: Logger;
 }
 
@@ -34,6 +36,8 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent>, options:
   const endOnClosing = (): void => over.abort();
   options.closing.addEventListener('abort', endOnClosing, { once: true });
   if (options.closing.aborted) over.abort();
+  // A last word would be an event of the job; whoever reconnects is told why by a 401.
+  const forget = options.whenEnded(() => over.abort());
   const heartbeat = setInterval(() => {
     if (!stream.writableNeedDrain) stream.write(': hb\n\n');
   }, options.heartbeatMs);
@@ -46,6 +50,7 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent>, options:
     })
     .finally(() => {
       clearInterval(heartbeat);
+      forget();
       options.closing.removeEventListener('abort', endOnClosing);
       if (stream.destroyed) return;
       stream.end(options.closing.aborted ? `retry: ${RETRY_AFTER_CLOSING_MS}\n: the server is restarting; reconnect to resume\n\n` : '');

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
+import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
@@ -38,9 +39,13 @@ export interface HouseOptions {
   readonly withWorker?: boolean;
   /** The service's clock; the system's. */
   readonly clock?: () => Date;
+  /** Those of the contract are in the way of most tests: without this nobody is limited. */
+  readonly rateLimits?: RateLimits;
 }
 
 const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
+const SANDBOX_BASE_URL = 'http://sandbox.example/v1';
+const GENEROUS = Object.fromEntries(RATE_CLASSES.map((rateClass) => [rateClass, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
 /** What the signing keys of a house are sealed under. */
 export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
@@ -64,10 +69,10 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(records), ...serveExports(localExports(ground)) } })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const front = await openFront({
-    config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
+    config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    admission: new PostgresAdmission(ground.database, keys),
+    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger }),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),

@@ -1,16 +1,55 @@
-import type { Principal } from './principal.ts';
+import type { Principal, RequestOrigin } from './principal.ts';
+import type { RateWindow, StrangerClass } from './rate-limits.ts';
+
+/** What a door knows of a request before it lets it in. */
+export interface Arrival {
+  readonly requestId: string;
+  readonly origin: RequestOrigin;
+  /** Header `Authorization`, or what stands for it on a WebSocket. */
+  readonly authorization: string | undefined;
+  /** Whether the sandbox's host was addressed, which takes test keys only. */
+  readonly onSandboxHost: boolean;
+}
+
+/** The key or token that was shown. */
+export interface ShownCredential {
+  /** UUID of the key or token itself. */
+  readonly id: string;
+  /** UUID of the key that it is, or that it was given for: what ends the key ends both. */
+  readonly keyId: string;
+}
+
+/** A request that may go on. */
+export interface Admitted {
+  readonly principal: Principal;
+  /** Version that the key or token asks for where the request does not say. */
+  readonly pinnedVersion: string | null;
+  /** Where its rate windows stand, this call counted. */
+  readonly windows: readonly RateWindow[];
+  readonly credential: ShownCredential;
+}
 
 /** What every door asks before it lets a request in. Filled by the PostgreSQL-backed admission, shared by all doors. */
 export interface Admission {
   /**
-   * Resolves `Authorization: Bearer <key>`.
-   * @throws ProblemError `invalid_api_key` (missing, malformed, unknown) or `expired_api_key` (revoked, expired).
+   * Resolves `Authorization: Bearer <key or access token>`, checks the address against the key's allowlist, and counts
+   * the call.
+   * @throws ProblemError `invalid_api_key` (missing, malformed, unknown, on the wrong host), `expired_api_key` (revoked,
+   *   expired), `ip_not_allowed`; RateLimitError
    */
-  authenticate(authorization: string | undefined): Promise<Principal>;
+  admit(arrival: Arrival): Promise<Admitted>;
+  /**
+   * Counts a call of somebody without a key.
+   * @param subject what the class is counted by, such as the client's address
+   * @throws RateLimitError
+   */
+  countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]>;
   /**
    * Consumes the nonce of a state-changing request; it is remembered for 24 h per credential
    * (per client address where `principal` is null).
    * @throws ProblemError `missing_nonce`, `invalid_request` (bad shape) or `duplicate_nonce`.
    */
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void>;
+  /** Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function forgets the wish. */
+  whenEnded(credential: ShownCredential, ended: () => void): () => void;
 }

@@ -40,7 +40,7 @@ export function sealApiKey(pepper: Buffer, key: string): StoredApiKey {
 }
 
 /** Compares in constant time; a missing row is compared against a dummy, so that absence takes as long as mismatch. */
-export function matchesApiKey(stored: StoredApiKey | undefined, key: string): boolean {
+export function matchesApiKey(stored: Pick<StoredApiKey, 'salt' | 'hash'> | undefined, key: string): boolean {
   const candidate = stored ?? DUMMY;
   return timingSafeEqual(hashApiKey(candidate.salt, key), candidate.hash) && stored !== undefined;
 }
@@ -49,4 +49,4 @@ function hashApiKey(salt: Buffer, key: string): Buffer {
   return createHash('sha256').update(salt).update(key).digest();
 }
 
-const DUMMY: StoredApiKey = { lookup: randomBytes(8), salt: randomBytes(16), hash: randomBytes(32) };
+const DUMMY = { salt: randomBytes(16), hash: randomBytes(32) };

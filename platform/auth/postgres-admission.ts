@@ -1,48 +1,125 @@
 import { ProblemError } from '../../schema/problems.ts';
 import type { Database } from '../postgres/database.ts';
-import type { Admission } from './admission.ts';
-import { apiKeyKind, matchesApiKey } from './api-key.ts';
-import type { KeyStore } from './key-store.ts';
-import type { Principal } from './principal.ts';
+import type { PubSub } from '../postgres/pub-sub.ts';
+import type { Logger } from '../telemetry/logs.ts';
+import type { Admission, Admitted, Arrival, ShownCredential } from './admission.ts';
+import { apiKeyKind, apiKeyLookup, matchesApiKey } from './api-key.ts';
+import { CredentialEnds } from './credential-ends.ts';
+import type { Environment, Principal, Proof, Scope } from './principal.ts';
+import { RateLimitError, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
+import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
+const ACCESS_TOKEN_PATTERN = /^svc_at_[A-Za-z0-9_-]{43}$/;
 const NONCE_PATTERN = /^[A-Za-z0-9_-]{8,128}$/;
+const PARAM = { param: 'header:Authorization' };
 
-/** Admission against the keys and nonces in PostgreSQL: exact across processes, immediate on revocation. */
+export interface PostgresAdmissionOptions {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+  readonly keyPepper: Buffer;
+  readonly rateLimits: RateLimits;
+  readonly logger: Logger;
+}
+
+/** Where the windows of a subject stand; both sides null where nothing was counted. */
+interface WindowColumns {
+  readonly minute_left: number | null;
+  readonly day_left: number | null;
+  readonly minute_resets_s: number;
+  readonly day_resets_s: number;
+  readonly is_news: boolean;
+}
+
+interface CredentialRow extends WindowColumns {
+  readonly id: string;
+  readonly key_id: string;
+  readonly account_id: string;
+  readonly agent_id: string | null;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+  readonly scopes: Scope[];
+  readonly environment: Environment;
+  readonly proof: Proof;
+  readonly api_version: string | null;
+  readonly verdict: 'admitted' | 'ended' | 'wrong_host' | 'wrong_address' | RateWindow['name'];
+  readonly minute_limit: number;
+  readonly day_limit: number | null;
+}
+
+/** Admission by one question to PostgreSQL per request: exact across processes, immediate on revocation. */
 export class PostgresAdmission implements Admission {
   readonly #database: Database;
-  readonly #keys: KeyStore;
+  readonly #keyPepper: Buffer;
+  readonly #rateLimits: RateLimits;
+  /** As the database takes them: `{"pro": [500, null], …}`. */
+  readonly #limitsJson: string;
+  readonly #refusals: RefusalLog;
+  readonly #ends: CredentialEnds;
 
-  constructor(database: Database, keys: KeyStore) {
+  constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
-    this.#keys = keys;
+    this.#keyPepper = keyPepper;
+    this.#rateLimits = rateLimits;
+    this.#limitsJson = JSON.stringify(Object.fromEntries(Object.entries(rateLimits).map(([name, { perMinute, perDay }]) => [name, [perMinute, perDay]])));
+    this.#refusals = new RefusalLog(database, logger);
+    this.#ends = new CredentialEnds(database, pubSub, logger);
   }
 
-  async authenticate(authorization: string | undefined): Promise<Principal> {
-    if (authorization === undefined) throw unknownKey('Send the header Authorization: Bearer <API key>. POST /v1/agents/register gives you a key.');
-    const key = BEARER_PATTERN.exec(authorization)?.[1];
-    if (key === undefined) throw unknownKey('The Authorization header must read: Bearer <API key>.');
-    const kind = apiKeyKind(key);
-    if (kind === undefined) throw unknownKey('The key does not have the form svc_{agent|live|test}_sk_ and 24 letters or digits.');
-
-    const candidates = await this.#keys.find(key);
-    const found = candidates.find((candidate) => matchesApiKey({ ...candidate, lookup: Buffer.alloc(0) }, key));
-    if (found === undefined) {
+  async admit(arrival: Arrival): Promise<Admitted> {
+    const secret = shownSecret(arrival.authorization);
+    const { clientAddress } = arrival.origin;
+    const rows = await this.#database.ask<CredentialRow>({
+      name: 'auth.admit',
+      text: 'select * from auth.admit($1, $2, $3, $4)',
+      values: [apiKeyLookup(this.#keyPepper, secret), clientAddress === 'unknown' ? null : clientAddress, arrival.onSandboxHost, this.#limitsJson],
+    });
+    const row = rows.find((candidate) => matchesApiKey(candidate, secret));
+    if (row === undefined) {
       // Absence must cost what a mismatch costs.
-      if (candidates.length === 0) matchesApiKey(undefined, key);
-      throw unknownKey('The key is unknown.');
+      if (rows.length === 0) matchesApiKey(undefined, secret);
+      await this.#refusals.authFailed(arrival, 'unknown_credential', null);
+      throw new ProblemError('invalid_api_key', 'The key or token is unknown.', PARAM);
     }
-    if (found.ended) throw new ProblemError('expired_api_key', 'The key was revoked or has expired. Use another key, or register again.', { param: 'header:Authorization' });
-    return {
-      kind: found.agentId === null ? 'account' : 'agent',
-      accountId: found.accountId,
-      agentId: found.agentId,
-      credentialId: found.id,
-      scopes: found.scopes,
-      environment: kind === 'svc_test_sk' ? 'sandbox' : 'live',
-      proof: 'secret',
-      workspace: null,
-    };
+    await this.#refuseUnlessAdmitted(row, arrival);
+    return { principal: principalOf(row), pinnedVersion: row.api_version, windows: windowsOf(row, { perMinute: row.minute_limit, perDay: row.day_limit }), credential: { id: row.id, keyId: row.key_id } };
+  }
+
+  async #refuseUnlessAdmitted(row: CredentialRow, arrival: Arrival): Promise<void> {
+    const credential: RefusedCredential = { id: row.id, keyId: row.key_id, accountId: row.account_id, agentId: row.agent_id, environment: row.environment };
+    switch (row.verdict) {
+      case 'admitted':
+        return;
+      case 'ended':
+        await this.#refusals.authFailed(arrival, 'revoked_or_expired', credential);
+        throw new ProblemError('expired_api_key', 'The key or token was revoked or has expired. Use another key, or ask for a new token.', PARAM);
+      case 'wrong_host':
+        await this.#refusals.authFailed(arrival, 'wrong_host', credential);
+        throw new ProblemError('invalid_api_key', 'The sandbox takes test keys only (svc_test_sk_…). Send live keys to the production address.', { ...PARAM, code: 'live_key_in_sandbox' });
+      case 'wrong_address':
+        await this.#refusals.authFailed(arrival, 'address_not_allowed', credential);
+        throw new ProblemError('ip_not_allowed', `The key may not be used from ${arrival.origin.clientAddress}. Send the request from an address on its allowlist.`, PARAM);
+      default:
+        throw await this.#exceeded(arrival, windowsOf(row, { perMinute: row.minute_limit, perDay: row.day_limit }), row.verdict, row.is_news, credential);
+    }
+  }
+
+  async countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]> {
+    const { perMinute, perDay } = this.#rateLimits[rateClass];
+    const [row] = await this.#database.ask<WindowColumns & { exceeded: RateWindow['name'] | null }>({
+      name: 'auth.count_call',
+      text: 'select * from auth.count_call($1, $2, $3)',
+      values: [`${rateClass}:${subject}`, perMinute, perDay],
+    });
+    const windows = windowsOf(row!, { perMinute, perDay });
+    if (row!.exceeded !== null) throw await this.#exceeded(arrival, windows, row!.exceeded, row!.is_news, null);
+    return windows;
+  }
+
+  async #exceeded(arrival: Pick<Arrival, 'requestId' | 'origin'>, windows: readonly RateWindow[], name: RateWindow['name'], isNews: boolean, credential: RefusedCredential | null): Promise<RateLimitError> {
+    const exceeded = windows.find((window) => window.name === name)!;
+    if (isNews) await this.#refusals.limitExceeded(arrival, { window: name, limit: exceeded.limit }, credential);
+    return new RateLimitError(windows, exceeded);
   }
 
   async consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {
@@ -50,11 +127,40 @@ export class PostgresAdmission implements Admission {
     if (nonce === undefined || nonce === '') throw new ProblemError('missing_nonce', 'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included.', param);
     if (!NONCE_PATTERN.test(nonce)) throw new ProblemError('invalid_request', 'X-Nonce must be 8 to 128 letters, digits, - or _; a UUID will do.', param);
     const scope = principal === null ? `address:${clientAddress}` : `credential:${principal.credentialId}`;
-    const [row] = await this.#database.asNobody((em) => em.execute<[{ fresh: boolean }]>(`select auth.consume_nonce(?, ?) as fresh`, [scope, nonce]));
-    if (!row.fresh) throw new ProblemError('duplicate_nonce', 'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.', param);
+    const [row] = await this.#database.ask<{ fresh: boolean }>({ name: 'auth.consume_nonce', text: 'select auth.consume_nonce($1, $2) as fresh', values: [scope, nonce] });
+    if (!row!.fresh) throw new ProblemError('duplicate_nonce', 'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.', param);
+  }
+
+  whenEnded(credential: ShownCredential, ended: () => void): () => void {
+    return this.#ends.watch(credential, ended);
   }
 }
 
-function unknownKey(message: string): ProblemError {
-  return new ProblemError('invalid_api_key', message, { param: 'header:Authorization' });
+/** The key or token of the header. @throws ProblemError `invalid_api_key` for anything that can be neither */
+function shownSecret(authorization: string | undefined): string {
+  const refused = (message: string) => new ProblemError('invalid_api_key', message, PARAM);
+  if (authorization === undefined) throw refused('Send the header Authorization: Bearer <API key or access token>. POST /v1/agents/register gives you a key.');
+  const secret = BEARER_PATTERN.exec(authorization)?.[1];
+  if (secret === undefined) throw refused('The Authorization header must read: Bearer <API key or access token>.');
+  if (apiKeyKind(secret) === undefined && !ACCESS_TOKEN_PATTERN.test(secret)) throw refused('A key has the form svc_{agent|live|test}_sk_ and 24 letters or digits, an access token svc_at_ and 43 characters.');
+  return secret;
+}
+
+function principalOf(row: CredentialRow): Principal {
+  return {
+    kind: row.agent_id === null ? 'account' : 'agent',
+    accountId: row.account_id,
+    agentId: row.agent_id,
+    credentialId: row.id,
+    scopes: row.scopes,
+    environment: row.environment,
+    proof: row.proof,
+    // Membership is looked up in the same question once a request can name a workspace.
+    workspace: null,
+  };
+}
+
+function windowsOf(row: WindowColumns, { perMinute, perDay }: { readonly perMinute: number; readonly perDay: number | null }): readonly RateWindow[] {
+  const minute: RateWindow = { name: 'minute', limit: perMinute, remaining: row.minute_left ?? 0, resetsInS: row.minute_resets_s };
+  return perDay === null ? [minute] : [minute, { name: 'day', limit: perDay, remaining: row.day_left ?? 0, resetsInS: row.day_resets_s }];
 }

@@ -15,6 +15,14 @@ export class SocketClosure extends Error {
   }
 }
 
+/** What the hooks of the GraphQL server know of the socket beneath. */
+export interface SocketExtra {
+  /** The upgrade. */
+  readonly request: IncomingMessage;
+  readonly socketClosed: AbortSignal;
+  close(code: number, reason: string): void;
+}
+
 export interface WebSocketEndpoint {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes every socket with 1001 and waits until all are gone. */
@@ -36,11 +44,12 @@ const CLOSE_GRACE_MS = 1_000;
  * Carries the `graphql-transport-ws` protocol over WebSockets (RFC 6455). Unlike graphql-ws's own adapter it logs
  * through our logger, never names an internal error to the peer, and lets hooks choose the close code.
  */
-export function webSocketEndpoint(server: Server<{ readonly request: IncomingMessage }>, options: WebSocketEndpointOptions): WebSocketEndpoint {
+export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { logger } = options;
   const sockets = new WebSocketServer({ noServer: true, handleProtocols, maxPayload: options.maxMessageBytes, perMessageDeflate: false });
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {
+    const gone = new AbortController();
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -52,7 +61,7 @@ export function webSocketEndpoint(server: Server<{ readonly request: IncomingMes
             handle(String(data)).catch((error: unknown) => closeAfter(error));
           }),
       },
-      { request },
+      { request, socketClosed: gone.signal, close: (code, reason) => socket.close(code, reason) },
     );
     const closeAfter = (error: unknown): void => {
       if (error instanceof SocketClosure) return socket.close(error.closeCode, error.message);
@@ -63,6 +72,7 @@ export function webSocketEndpoint(server: Server<{ readonly request: IncomingMes
     socket.on('error', (error) => logger.debug({ err: error }, 'a WebSocket broke'));
     socket.once('close', (code, reason) => {
       stopPings();
+      gone.abort();
       Promise.resolve(closed(code, String(reason))).catch((error: unknown) => logger.error({ err: error }, 'a closed WebSocket could not be cleaned up'));
     });
   };

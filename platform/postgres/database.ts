@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM, createPostgreSqlTypeParsers, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { Pool, TypeOverrides, types as pgTypes } from 'pg';
+import { Pool, TypeOverrides, types as pgTypes, type QueryConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
@@ -12,6 +12,13 @@ export interface TransactionOptions {
   /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
   readonly timeoutMs?: number;
   readonly isolation?: IsolationLevel;
+}
+
+/** A statement with `$1` for its first value; sent and planned once per connection under its name. */
+export interface Question {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
 }
 
 type Work<T> = (em: SqlEntityManager) => Promise<T>;
@@ -26,6 +33,11 @@ export interface Database {
   asTenant<T>(accountId: string, work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
   asNobody<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * One statement without a tenant, in a transaction of its own and so in one round trip: for SECURITY DEFINER functions
+   * that every request asks. It is not repeated when it loses a race.
+   */
+  ask<Row extends object>(question: Question): Promise<Row[]>;
   /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -155,6 +167,16 @@ class PostgresDatabase implements Database {
     if (!session.answered) this.#sessionPool.distrustOpenConnections();
     this.#logger.warn({ answered: session.answered }, 'a database transaction ran out of time and was cut');
     session.expire();
+  }
+
+  async ask<Row extends object>(question: Question): Promise<Row[]> {
+    // Together with the wait for a connection it stays below the time that a transaction has.
+    const query: QueryConfig & { query_timeout: number } = { ...question, values: [...question.values], query_timeout: this.#timeoutMs - CONNECT_TIMEOUT_MS };
+    try {
+      return await this.#sessionPool.query<Row>(query);
+    } catch (error) {
+      throw outageAsProblem(error);
+    }
   }
 
   async ping(): Promise<void> {

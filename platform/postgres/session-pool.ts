@@ -3,7 +3,7 @@ import {
   CompiledQuery, PostgresDialect, PostgresDriver,
   type DatabaseConnection, type Driver, type PostgresDialectConfig, type PostgresPool, type TransactionSettings,
 } from 'kysely';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type PoolClient, type QueryConfig } from 'pg';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -80,6 +80,21 @@ export class SessionPool {
   /** A connection hung before it answered anything: the network is gone, and so are its siblings. */
   distrustOpenConnections(): void {
     this.#generation += 1;
+  }
+
+  /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  async query<Row extends object>(query: QueryConfig): Promise<Row[]> {
+    const client = await this.#connectTrusted();
+    try {
+      const { rows } = await client.query<Row>(query);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(true);
+      // The time limit of node-postgres: the server has not answered at all.
+      if ((error as Error).message === 'Query read timeout') this.distrustOpenConnections();
+      throw error;
+    }
   }
 
   #sessionAware(): PostgresPool {

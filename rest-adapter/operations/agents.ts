@@ -81,6 +81,7 @@ export const agentOperations = [
     path: '/agents/register',
     kind: 'publicWrite',
     action: null,
+    strangerLimit: 'register',
     document: 'RegisterAgent',
     summary: 'Register an agent and receive its key',
     description: 'One agent per operator. The key and, where a callback_url was given, the callback secret are shown only in this answer.',

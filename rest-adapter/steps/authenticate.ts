@@ -1,11 +1,24 @@
+import { RateLimitError, rateLimitHeaders } from '../../platform/auth/rate-limits.ts';
 import type { Step } from '../call.ts';
+import { isSandboxHost } from '../sandbox-host.ts';
+import { resolveApiVersion } from '../versions.ts';
 
-/** Finds out who is calling. */
+/** Finds out who is calling, from an address that the key allows, and counts the call. */
 export const authenticate: Step = {
   name: 'authenticate',
-  problems: ['invalid_api_key', 'expired_api_key'],
+  problems: ['invalid_api_key', 'expired_api_key', 'ip_not_allowed', 'rate_limit_exceeded'],
   async run(call, next) {
-    call.principal = await call.door.admission.authenticate(call.http.get('Authorization') || undefined);
+    const { http, door } = call;
+    try {
+      const { requestId, origin } = call;
+      call.admitted = await door.admission.admit({ requestId, origin, authorization: http.get('Authorization') || undefined, onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')) });
+    } catch (error) {
+      if (error instanceof RateLimitError) http.set(rateLimitHeaders(error.windows));
+      throw error;
+    }
+    const { windows, pinnedVersion } = call.admitted;
+    http.set(rateLimitHeaders(windows));
+    if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = resolveApiVersion(pinnedVersion);
     await next();
   },
 };

@@ -24,7 +24,7 @@ export const runJob: Step = {
 
     if ((request.query as { stream?: boolean }).stream === true) {
       const events = watchJob(call, job, id, { ...sections, after: 0 });
-      call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, logger: call.logger }), headers: {} };
+      call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, whenEnded: (ended) => call.whenEnded(ended), logger: call.logger }), headers: {} };
       return;
     }
     const { waitS, applied } = waitPreference((request.headers as { prefer?: string }).prefer);

@@ -26,7 +26,7 @@ export const streamProgress: Step = {
       // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
       events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
     }
-    call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, logger: call.logger }), headers: {} };
+    call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, whenEnded: (ended) => call.whenEnded(ended), logger: call.logger }), headers: {} };
   },
 };
 

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Koa from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
-import type { Admission } from '../../platform/auth/admission.ts';
+import type { Admission, Admitted, Arrival } from '../../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../../platform/auth/principal.ts';
+import { RateLimitError, type RateWindow } from '../../platform/auth/rate-limits.ts';
 import { principalTokens } from '../../platform/graph/principal-token.ts';
 import { startSubgraphServer, type SubgraphServer } from '../../platform/graph/subgraph-server.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
@@ -32,16 +33,33 @@ export function callerContext(principal: Principal | null = PRINCIPAL): RequestC
   return { requestId: 'req_test', principal, apiVersion: '2026-02-01' };
 }
 
+const USED_UP: RateWindow = { name: 'minute', limit: 60, remaining: 0, resetsInS: 3 };
+
 /** Knows one good key, and one for each way to be refused. */
 class ToyAdmission implements Admission {
   readonly nonces: string[] = [];
   readonly revoked = new Set<string>();
+  /** Calls back those who hold a stream. */
+  readonly watches = new Set<() => void>();
+  /** Registrations that are left. */
+  strangersLeft = 10;
 
-  authenticate(authorization: string | undefined): Promise<Principal> {
+  admit({ authorization }: Arrival): Promise<Admitted> {
     if (authorization === 'Bearer elsewhere') return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
-    if (authorization === 'Bearer busy') return Promise.reject(new ProblemError('rate_limit_exceeded', 'too many', { retryAfterS: 3 }));
+    if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));
     if (authorization !== 'Bearer good' || this.revoked.has(authorization)) return Promise.reject(new ProblemError('invalid_api_key', 'The key is unknown.'));
-    return Promise.resolve(PRINCIPAL);
+    return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId } });
+  }
+
+  countStranger(): Promise<readonly RateWindow[]> {
+    if (this.strangersLeft === 0) return Promise.reject(new RateLimitError([USED_UP], USED_UP));
+    this.strangersLeft -= 1;
+    return Promise.resolve([{ name: 'minute', limit: 10, remaining: this.strangersLeft, resetsInS: 18 }]);
+  }
+
+  whenEnded(_credential: unknown, ended: () => void): () => void {
+    this.watches.add(ended);
+    return () => this.watches.delete(ended);
   }
 
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {
@@ -87,7 +105,8 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
     clock,
     newRequestId,
     config: { publicBaseUrl: 'https://api.example/v1', graphqlIntrospection: true },
-    clientAddress: (request) => request.socket.remoteAddress ?? 'unknown',
+    originOf: (request) => ({ clientAddress: request.socket.remoteAddress ?? 'unknown', userAgent: null }),
+    isSandboxHost: () => false,
     resolveApiVersion: (header) => {
       if (header === undefined || header === '2025-11-01') return header ?? '2026-02-01';
       throw new ProblemError('unsupported_api_version', 'There is no such version.');

@@ -18,18 +18,28 @@ import { NOW, shop } from './shop.ts';
 export const KEY = 'Bearer all';
 
 /** `Bearer all` may do everything, `Bearer none` nothing, `Bearer test` is a sandbox key; nonces are kept in a set. */
-export function memoryAdmission(): Admission & { readonly log: string[] } {
+export function memoryAdmission(): Admission & { readonly log: string[]; readonly watches: ReadonlySet<() => void> } {
   const used = new Set<string>();
   const log: string[] = [];
+  const watches = new Set<() => void>();
   return {
     log,
-    async authenticate(authorization) {
-      log.push('authenticate');
+    watches,
+    async admit({ authorization }) {
+      log.push('admit');
       const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];
       if (authorization === 'Bearer expired') throw new ProblemError('expired_api_key', 'The key has expired.');
       if (scopes === undefined) throw new ProblemError('invalid_api_key', 'The key is unknown.');
       const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live', proof: 'secret', workspace: null };
-      return principal;
+      return { principal, pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }, { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 }], credential: { id: authorization!, keyId: authorization! } };
+    },
+    async countStranger(rateClass) {
+      log.push(rateClass);
+      return [{ name: 'minute', limit: 10, remaining: 9, resetsInS: 18 }];
+    },
+    whenEnded(_credential, ended) {
+      watches.add(ended);
+      return () => watches.delete(ended);
     },
     async consumeNonce(principal, clientAddress, nonce) {
       log.push('nonce');

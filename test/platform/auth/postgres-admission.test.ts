@@ -1,91 +1,234 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import pg from 'pg';
-import { createAccount } from '../../../platform/auth/account-store.ts';
-import { generateApiKey } from '../../../platform/auth/api-key.ts';
+import { createAccount, type NewAccount } from '../../../platform/auth/account-store.ts';
+import type { Arrival } from '../../../platform/auth/admission.ts';
+import { generateApiKey, sealApiKey, type ApiKeyKind } from '../../../platform/auth/api-key.ts';
 import { KeyStore } from '../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../platform/auth/postgres-admission.ts';
 import { SCOPES, type Principal } from '../../../platform/auth/principal.ts';
+import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
+import { eventsOwner } from '../../../platform/events/migrations.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
+import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 
 const pepper = randomBytes(32);
-const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-const bearer = (key: string) => `Bearer ${key}`;
+const logs: string[] = [];
+const logger = createLogger({ level: 'warn', format: 'json', destination: new Writable({ write: (chunk, _encoding, done) => (logs.push(String(chunk)), done()) }) });
 
-describe('admission', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let keys: KeyStore;
-  let admission: PostgresAdmission;
-  let owner: pg.Client;
+function arrival(key: string | undefined, more: Partial<Arrival> & { readonly address?: string } = {}): Arrival {
+  const { address = '203.0.113.7', ...rest } = more;
+  return { requestId: 'req_test', origin: { clientAddress: address, userAgent: 'test' }, authorization: key === undefined ? undefined : `Bearer ${key}`, onSandboxHost: false, ...rest };
+}
 
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase([authOwner]);
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
-    keys = new KeyStore(database, pepper);
-    admission = new PostgresAdmission(database, keys);
-    owner = new pg.Client({ connectionString: testDatabase.ownerUrl });
-    await owner.connect();
+let testDatabase: TestDatabase;
+let database: Database;
+let pubSub: PubSub;
+let keys: KeyStore;
+let admission: PostgresAdmission;
+let owner: pg.Client;
+
+const admissionWith = (keyPepper = pepper) => new PostgresAdmission({ database, pubSub, keyPepper, rateLimits: standardRateLimits('three'), logger });
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
+  pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
+  keys = new KeyStore(database, pepper);
+  admission = admissionWith();
+  owner = new pg.Client({ connectionString: testDatabase.ownerUrl });
+  await owner.connect();
+});
+
+afterAll(async () => {
+  await owner?.end();
+  await pubSub?.close();
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+interface Issued {
+  readonly key: string;
+  readonly accountId: Uuid;
+}
+
+async function issueKey({ scopes, kind = 'svc_live_sk', ...account }: { scopes?: Principal['scopes']; kind?: ApiKeyKind; plan?: NewAccount['plan'] & string; tier?: string } = {}): Promise<Issued> {
+  const accountId = newUuid();
+  const key = await database.asTenant(accountId, async (em) => {
+    await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null, ...account });
+    return keys.issue(em, { accountId, agentId: kind === 'svc_agent_sk' ? newUuid() : null, kind, ...(scopes === undefined ? {} : { scopes }) });
   });
+  return { key, accountId };
+}
 
-  afterAll(async () => {
-    await owner?.end();
-    await database?.close();
-    await testDatabase?.drop();
-  });
+/** An access token for the account's key, as an authorisation server would store it. */
+async function issueToken({ accountId }: Issued, columns: Partial<Record<'proof' | 'environment' | 'api_version' | 'use' | 'agent_id', string>> = {}): Promise<string> {
+  const token = `svc_at_${randomBytes(32).toString('base64url')}`;
+  const { lookup, salt, hash } = sealApiKey(pepper, token);
+  const { proof = 'secret', environment = 'live', api_version: version = null, use = 'access', agent_id: agentId = newUuid() } = columns;
+  await owner.query(
+    `insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, key_id, lookup, salt, hash, scopes, environment, api_version, expires_at)
+     select $1, $2, $3, $4, $5, $1, id, $6, $7, $8, '{attribution:read}', $9, $10, auth.clock() + interval '1 hour' from auth.api_keys where account_id = $2 limit 1`,
+    [newUuid(), accountId, agentId, use, proof, lookup, salt, hash, environment, version],
+  );
+  return token;
+}
 
-  async function issueKey(scopes?: Principal['scopes']): Promise<{ key: string; accountId: Uuid }> {
-    const accountId = newUuid();
-    const key = await database.asTenant(accountId, async (em) => {
-      await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-      return keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk', ...(scopes === undefined ? {} : { scopes }) });
-    });
-    return { key, accountId };
-  }
+const setKey = ({ accountId }: Issued, change: string) => owner.query(`update auth.api_keys set ${change} where account_id = $1`, [accountId]);
+const auditOf = async (accountId: string | null) =>
+  (await owner.query<{ body: { type: string; severity: string; actor: { type: string; id: string | null }; details: Record<string, unknown> } }>('select body from events.told_audit_events where tenant_id is not distinct from $1 order by event_id', [accountId])).rows.map(({ body }) => body);
 
+/** Moves the one clock that everything is judged by. */
+async function setClock(offset: string): Promise<void> {
+  await owner.query(`create or replace function auth.clock() returns timestamptz language sql stable as $$ select now() + interval '${offset}' $$`);
+}
+
+describe('who is calling', () => {
   test('a key leads to its account and scopes', async () => {
-    const { key, accountId } = await issueKey(['attribution:read']);
-    await expect(admission.authenticate(bearer(key))).resolves.toMatchObject({ kind: 'account', accountId, agentId: null, scopes: ['attribution:read'], environment: 'live' });
+    const { key, accountId } = await issueKey({ scopes: ['attribution:read'] });
+    const { principal, pinnedVersion } = await admission.admit(arrival(key));
+    expect(principal).toMatchObject({ kind: 'account', accountId, agentId: null, scopes: ['attribution:read'], environment: 'live', proof: 'secret', workspace: null });
+    expect(pinnedVersion).toBeNull();
   });
 
   test('a key without named scopes has all ten', async () => {
     const { key } = await issueKey();
-    expect((await admission.authenticate(`bearer   ${key}`)).scopes).toEqual(SCOPES);
+    expect((await admission.admit({ ...arrival(undefined), authorization: `bearer   ${key}` })).principal.scopes).toEqual(SCOPES);
   });
 
-  test('a well-formed key that nobody was given is unknown', async () => {
-    await expect(admission.authenticate(bearer(generateApiKey('svc_live_sk')))).rejects.toMatchObject({ type: 'invalid_api_key' });
+  test('an access token leads to its account, proof and version, and a refresh token nowhere', async () => {
+    const issued = await issueKey();
+    const token = await issueToken(issued, { proof: 'delegated', environment: 'sandbox', api_version: '2025-11-01' });
+    const { principal, pinnedVersion } = await admission.admit(arrival(token));
+    expect(principal).toMatchObject({ kind: 'agent', accountId: issued.accountId, scopes: ['attribution:read'], environment: 'sandbox', proof: 'delegated' });
+    expect(pinnedVersion).toBe('2025-11-01');
+    await expect(admission.admit(arrival(await issueToken(issued, { use: 'refresh' })))).rejects.toMatchObject({ type: 'invalid_api_key' });
   });
 
-  test.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer short', 'Bearer svc_live_sk_', `Bearer svc_live_sk_${'é'.repeat(24)}`])('%p is no credential', async (header) => {
-    await expect(admission.authenticate(header)).rejects.toMatchObject({ type: 'invalid_api_key' });
+  test('a version that the key pins holds for its tokens, unless they pin one', async () => {
+    const issued = await issueKey();
+    await setKey(issued, `api_version = '2025-08-01'`);
+    expect((await admission.admit(arrival(issued.key))).pinnedVersion).toBe('2025-08-01');
+    expect((await admission.admit(arrival(await issueToken(issued)))).pinnedVersion).toBe('2025-08-01');
+    expect((await admission.admit(arrival(await issueToken(issued, { api_version: '2025-11-01' })))).pinnedVersion).toBe('2025-11-01');
+  });
+
+  test('a well-formed key or token that nobody was given is unknown', async () => {
+    await expect(admission.admit(arrival(generateApiKey('svc_live_sk')))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    await expect(admission.admit(arrival(`svc_at_${randomBytes(32).toString('base64url')}`))).rejects.toMatchObject({ type: 'invalid_api_key' });
+  });
+
+  test.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer short', 'Bearer svc_live_sk_', `Bearer svc_live_sk_${'é'.repeat(24)}`, 'Bearer svc_at_short'])('%p is no credential', async (authorization) => {
+    await expect(admission.admit({ ...arrival(undefined), authorization })).rejects.toMatchObject({ type: 'invalid_api_key' });
   });
 
   test('another server’s pepper finds nothing', async () => {
     const { key } = await issueKey();
-    const elsewhere = new PostgresAdmission(database, new KeyStore(database, randomBytes(32)));
-    await expect(elsewhere.authenticate(bearer(key))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    await expect(admissionWith(randomBytes(32)).admit(arrival(key))).rejects.toMatchObject({ type: 'invalid_api_key' });
   });
 
-  test.each(['revoked_at = now()', `expires_at = now() - interval '1 second'`])('a key with %s is over', async (change) => {
-    const { key, accountId } = await issueKey();
-    await owner.query(`update auth.api_keys set ${change} where account_id = $1`, [accountId]);
-    await expect(admission.authenticate(bearer(key))).rejects.toMatchObject({ type: 'expired_api_key' });
+  test.each(['revoked_at = now()', `expires_at = auth.clock() - interval '1 second'`, `grace_ends_at = auth.clock()`])('a key with %s is over, and so are its tokens', async (change) => {
+    const issued = await issueKey();
+    const token = await issueToken(issued);
+    await admission.admit(arrival(token));
+    await setKey(issued, change);
+    await expect(admission.admit(arrival(issued.key))).rejects.toMatchObject({ type: 'expired_api_key' });
+    await expect(admission.admit(arrival(token))).rejects.toMatchObject({ type: 'expired_api_key' });
   });
 
   test('a lookup that two keys share still tells them apart', async () => {
     const [first, second] = [await issueKey(), await issueKey()];
     await owner.query('update auth.api_keys set lookup = (select lookup from auth.api_keys where account_id = $1) where account_id = $2', [first.accountId, second.accountId]);
-    expect((await admission.authenticate(bearer(first.key))).accountId).toBe(first.accountId);
+    expect((await admission.admit(arrival(first.key))).principal.accountId).toBe(first.accountId);
   });
 
+  test('a key remembers when it was last used, to the minute', async () => {
+    const issued = await issueKey();
+    const lastUsed = async () => (await owner.query<{ last_used_at: Date | null }>('select last_used_at from auth.api_keys where account_id = $1', [issued.accountId])).rows[0]!.last_used_at;
+    expect(await lastUsed()).toBeNull();
+    await admission.admit(arrival(issued.key));
+    const first = await lastUsed();
+    await admission.admit(arrival(issued.key));
+    expect(await lastUsed()).toEqual(first);
+    await setKey(issued, `last_used_at = auth.clock() - interval '61 seconds'`);
+    await admission.admit(arrival(issued.key));
+    expect((await lastUsed())!.getTime()).toBeGreaterThanOrEqual(first!.getTime());
+  });
+
+  test('the sandbox host takes test keys and sandbox tokens only, and counts no other', async () => {
+    const live = await issueKey();
+    await expect(admission.admit(arrival(live.key, { onSandboxHost: true }))).rejects.toMatchObject({ type: 'invalid_api_key', problem: { code: 'live_key_in_sandbox' } });
+    await expect(admission.admit(arrival(await issueToken(live), { onSandboxHost: true }))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    expect((await admission.admit(arrival(live.key))).windows[0]).toMatchObject({ remaining: 99 });
+    const { key } = await issueKey({ kind: 'svc_test_sk' });
+    expect((await admission.admit(arrival(key, { onSandboxHost: true }))).principal.environment).toBe('sandbox');
+    expect((await admission.admit(arrival(key))).principal.environment).toBe('sandbox');
+  });
+
+  test.each([
+    ['{203.0.113.0/24}', '203.0.113.7', true],
+    ['{203.0.113.0/24}', '203.0.114.7', false],
+    ['{2001:db8::/32,198.51.100.4/32}', '2001:db8:1::9', true],
+    ['{2001:db8::/32,198.51.100.4/32}', '198.51.100.4', true],
+    ['{2001:db8::/32}', '203.0.113.7', false],
+    ['{203.0.113.0/24}', 'unknown', false],
+    ['{}', '203.0.113.7', false],
+  ])('with the allowlist %s a call from %s passes: %p', async (list, address, passes) => {
+    const issued = await issueKey();
+    const token = await issueToken(issued);
+    await setKey(issued, `allowed_ips = '${list}'`);
+    for (const credential of [issued.key, token]) {
+      const outcome = admission.admit(arrival(credential, { address }));
+      if (passes) await expect(outcome).resolves.toMatchObject({ principal: { accountId: issued.accountId } });
+      else await expect(outcome).rejects.toMatchObject({ type: 'ip_not_allowed', problem: { status: 403 } });
+    }
+  });
+});
+
+describe('the audit log', () => {
+  test('a flood of unknown keys leaves one entry a minute and an alarm', async () => {
+    const address = '198.51.100.99';
+    for (let attempt = 0; attempt < 25; attempt += 1) await expect(admission.admit(arrival(generateApiKey('svc_live_sk'), { address }))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    const told = (await auditOf(null)).filter(({ details }) => details['reason'] === 'unknown_credential' && Number(details['attempts_this_hour']) > 0);
+    const severities = told.slice(-2).map(({ severity, details }) => [severity, details['attempts'], details['attempts_this_hour']]);
+    expect(severities).toEqual([['warning', 1, 1], ['critical', 9, 10]]);
+    await owner.query(`update auth.failures set told_at = told_at - interval '1 minute' where subject = $1`, [`address:${address}`]);
+    await expect(admission.admit(arrival(generateApiKey('svc_live_sk'), { address }))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    expect((await auditOf(null)).at(-1)).toMatchObject({ type: 'auth.failed', severity: 'critical', actor: { type: 'anonymous', id: null }, details: { attempts: 16, attempts_this_hour: 26 } });
+  });
+
+  test('a refused key is told in the log of its tenant', async () => {
+    const issued = await issueKey();
+    await setKey(issued, `allowed_ips = '{192.0.2.0/24}'`);
+    await expect(admission.admit(arrival(issued.key))).rejects.toMatchObject({ type: 'ip_not_allowed' });
+    await setKey(issued, 'revoked_at = now()');
+    await owner.query('update auth.failures set told_at = null');
+    await expect(admission.admit(arrival(issued.key))).rejects.toMatchObject({ type: 'expired_api_key' });
+    const told = await auditOf(issued.accountId);
+    expect(told).toMatchObject([
+      { type: 'auth.failed', severity: 'warning', actor: { type: 'key', id: expect.stringMatching(/^key_/) }, details: { reason: 'address_not_allowed' } },
+      { type: 'auth.failed', severity: 'warning', details: { reason: 'revoked_or_expired' } },
+    ]);
+    expect(JSON.stringify(told)).not.toContain(issued.key.slice(16));
+  });
+
+  test('a log that takes nothing refuses no less', async () => {
+    await owner.query('alter table events.told_audit_events rename to gone');
+    await expect(admission.admit(arrival(generateApiKey('svc_live_sk'), { address: '198.51.100.77' }))).rejects.toMatchObject({ type: 'invalid_api_key' });
+    await owner.query('alter table events.gone rename to told_audit_events');
+    expect(logs.join('')).toContain('a refusal could not be told');
+  });
+});
+
+describe('nonces', () => {
+  const principalOf = async ({ key }: Issued) => (await admission.admit(arrival(key))).principal;
+
   test('of two hundred parallel uses of one nonce exactly one passes', async () => {
-    const { key } = await issueKey();
-    const principal = await admission.authenticate(bearer(key));
+    const principal = await principalOf(await issueKey());
     const nonce = randomUUID();
     const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => admission.consumeNonce(principal, '127.0.0.1', nonce)));
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
@@ -93,7 +236,7 @@ describe('admission', () => {
   });
 
   test('a nonce belongs to its credential, or to the address of a stranger', async () => {
-    const [one, other] = await Promise.all([issueKey(), issueKey()].map(async (issued) => admission.authenticate(bearer((await issued).key))));
+    const [one, other] = await Promise.all([issueKey(), issueKey()].map(async (issued) => principalOf(await issued)));
     const nonce = randomUUID();
     await admission.consumeNonce(one!, '127.0.0.1', nonce);
     await admission.consumeNonce(other!, '127.0.0.1', nonce);
@@ -102,13 +245,19 @@ describe('admission', () => {
     await expect(admission.consumeNonce(null, '127.0.0.2', nonce)).rejects.toMatchObject({ type: 'duplicate_nonce' });
   });
 
-  test('a nonce is free again after a day, not before', async () => {
+  test('a nonce is free again after a day by the database’s clock, not before', async () => {
     const nonce = randomUUID();
     await admission.consumeNonce(null, 'a', nonce);
-    await owner.query(`update auth.nonces set used_at = now() - interval '23 hours 59 minutes' where nonce = $1`, [nonce]);
-    await expect(admission.consumeNonce(null, 'a', nonce)).rejects.toMatchObject({ type: 'duplicate_nonce' });
-    await owner.query(`update auth.nonces set used_at = now() - interval '24 hours 1 second' where nonce = $1`, [nonce]);
-    await admission.consumeNonce(null, 'a', nonce);
+    try {
+      for (const offset of ['-10 minutes', '10 minutes', '23 hours 59 minutes']) {
+        await setClock(offset);
+        await expect(admission.consumeNonce(null, 'a', nonce)).rejects.toMatchObject({ type: 'duplicate_nonce' });
+      }
+      await setClock('24 hours 1 minute');
+      await admission.consumeNonce(null, 'a', nonce);
+    } finally {
+      await setClock('0');
+    }
   });
 
   test.each([
@@ -120,20 +269,21 @@ describe('admission', () => {
   ])('the nonce %p is refused', async (nonce, type) => {
     await expect(admission.consumeNonce(null, 'a', nonce)).rejects.toMatchObject({ type });
   });
+});
 
-  test('the application cannot read nonces or other accounts’ keys by itself', async () => {
-    await issueKey();
-    await expect(database.asNobody((em) => em.execute('select * from auth.nonces'))).rejects.toThrow(/permission denied/);
-    await expect(database.asNobody((em) => em.execute('select * from auth.api_keys'))).resolves.toEqual([]);
-  });
+test('the application cannot read nonces, windows or other accounts’ keys by itself, nor set the clock', async () => {
+  await issueKey();
+  for (const table of ['nonces', 'rate_windows', 'failures']) await expect(database.asNobody((em) => em.execute(`select * from auth.${table}`))).rejects.toThrow(/permission denied/);
+  for (const table of ['api_keys', 'credentials']) await expect(database.asNobody((em) => em.execute(`select * from auth.${table}`))).resolves.toEqual([]);
+  await expect(database.asNobody((em) => em.execute(`create or replace function auth.clock() returns timestamptz language sql stable as 'select now()'`))).rejects.toThrow(/permission denied|must be owner/);
+});
 
-  test('an operator registers once', async () => {
-    const operatorEmail = `${randomUUID()}@Example.com`;
-    const register = (email: string) => {
-      const accountId = newUuid();
-      return database.asTenant(accountId, (em) => createAccount(em, { accountId, operatorId: null, operatorEmail: email }));
-    };
-    await register(operatorEmail);
-    await expect(register(operatorEmail.toUpperCase())).rejects.toMatchObject({ type: 'conflict', problem: { code: 'operator_already_registered' } });
-  });
+test('an operator registers once', async () => {
+  const operatorEmail = `${randomUUID()}@Example.com`;
+  const register = (email: string) => {
+    const accountId = newUuid();
+    return database.asTenant(accountId, (em) => createAccount(em, { accountId, operatorId: null, operatorEmail: email }));
+  };
+  await register(operatorEmail);
+  await expect(register(operatorEmail.toUpperCase())).rejects.toMatchObject({ type: 'conflict', problem: { code: 'operator_already_registered' } });
 });

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { Admission, ShownCredential } from '../platform/auth/admission.ts';
+import type { RequestOrigin } from '../platform/auth/principal.ts';
+import type { PublicRequest } from './public-request.ts';
+
+export interface PublicAdmissionOptions {
+  readonly admission: Admission;
+  /** Where a request comes from, proxies that are believed taken into account. */
+  readonly originOf: (request: IncomingMessage) => RequestOrigin;
+  /** Whether the sandbox's host was addressed, which takes test keys only. */
+  readonly isSandboxHost: (request: IncomingMessage) => boolean;
+  /** Resolves `SVC-API-Version`. @throws ProblemError `unsupported_api_version` */
+  readonly resolveApiVersion: (header: string | undefined) => string;
+}
+
+export interface AdmittedRequest {
+  readonly request: PublicRequest;
+  /** Null for a stranger. */
+  readonly credential: ShownCredential | null;
+}
+
+/** How operations of the public get in, over HTTP and WebSocket: version, caller, rate. Without a credential they are strangers'. */
+export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
+  /**
+   * @param said what the operation says about itself
+   * @throws ProblemError as {@link Admission.admit} does, `unsupported_api_version`
+   */
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined }): Promise<AdmittedRequest> => {
+    const { requestId, authorization, nonce } = said;
+    const header = http.headers['svc-api-version'];
+    const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
+    const apiVersion = resolveApiVersion(wanted);
+    const origin = originOf(http);
+    const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
+    const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
+    const context = { requestId, principal: admitted?.principal ?? null, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin };
+    return { request: { context, nonce, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
+  };
+}
