@@ -2,6 +2,7 @@ import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type 
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
 import type { MigrationOwner } from '../postgres/migrate.ts';
+import { ProblemError } from '../../schema/problems.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
 
@@ -9,6 +10,8 @@ import type { Logger } from '../telemetry/logs.ts';
 export interface JobQueue<T> {
   readonly name: string;
   readonly data: z.ZodType<T>;
+  /** How many jobs of one group may run, and wait besides, at a time; groups are not limited when absent. */
+  readonly perGroup?: { readonly running: number; readonly waiting: number };
 }
 
 export interface EnqueueOptions {
@@ -20,6 +23,8 @@ export interface EnqueueOptions {
   readonly startAfter?: Date;
   /** While a job with this key waits to be started, further ones are dropped. */
   readonly singletonKey?: string;
+  /** Whose job it is, for the limits of its queue. */
+  readonly group?: string;
 }
 
 export interface Job<T> {
@@ -43,6 +48,7 @@ export interface Jobs {
   /**
    * Part of the caller's transaction: no commit, no job. Workers are woken by the commit.
    * @returns the job's id; undefined when one with the same `singletonKey` is waiting already
+   * @throws ProblemError `rate_limit_exceeded` / `concurrency` when as many jobs of its group run and wait as may
    */
   enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options?: EnqueueOptions): Promise<string | undefined>;
   /** Starts handling jobs of the queue; a handler that throws is tried again. */
@@ -141,6 +147,7 @@ class BossJobs implements Jobs {
     const transaction = em.getTransactionContext<Parameters<typeof fromKysely>[0]>();
     if (transaction === undefined) throw new TypeError('a job is enqueued inside a transaction');
     await this.#ensureQueue(queue.name);
+    if (options.group !== undefined) await refuseCrowd(em, queue, options.group);
     const id = crypto.randomUUID();
     const job = {
       id,
@@ -151,6 +158,7 @@ class BossJobs implements Jobs {
       // The queue's policy allows one waiting job per key.
       singletonKey: options.singletonKey ?? id,
       ...(options.startAfter === undefined ? {} : { startAfter: options.startAfter }),
+      ...(options.group === undefined ? {} : { group: { id: options.group } }),
     };
     const inserted = await this.#boss.insert(queue.name, [job], { db: fromKysely(transaction), returnId: true });
     return inserted?.[0];
@@ -159,7 +167,7 @@ class BossJobs implements Jobs {
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {
     await this.#ensureQueue(queue.name);
     for (let worker = 0; worker < (options.concurrency ?? 1); worker += 1) {
-      await this.#startWorker<BossJob>(queue.name, {}, (job) =>
+      await this.#startWorker<BossJob>(queue.name, queue.perGroup === undefined ? {} : { groupConcurrency: queue.perGroup.running }, (job) =>
         handler({ id: job.id, data: queue.data.parse(job.data), attempt: job.retryCount + 1, signal: job.signal }),
       );
     }
@@ -170,7 +178,7 @@ class BossJobs implements Jobs {
     );
   }
 
-  async #startWorker<J extends BossJob>(queueName: string, options: { includeMetadata?: boolean }, run: (job: J) => Promise<void>): Promise<void> {
+  async #startWorker<J extends BossJob>(queueName: string, options: { includeMetadata?: boolean; groupConcurrency?: number }, run: (job: J) => Promise<void>): Promise<void> {
     const { pollS, heartbeatS } = this.#lease;
     const workOptions = { ...options, pollingIntervalSeconds: pollS, notifyPollingIntervalSeconds: pollS, heartbeatRefreshSeconds: heartbeatS };
     const workerId: string = await this.#boss.work(queueName, workOptions, async (jobs: BossJob[]) => {
@@ -208,6 +216,25 @@ class BossJobs implements Jobs {
     await this.#boss.createQueue(exhausted, { ...retention, retryLimit: 20, retryDelay: 5, retryBackoff: true, retryDelayMax: 300, notify: true });
     await this.#boss.createQueue(name, { ...retention, policy: 'short', deadLetter: exhausted, notify: true });
   }
+}
+
+const CROWDED_RETRY_S = 5;
+
+/**
+ * One transaction of a group at a time counts, until it commits: so the limit is exact, whoever enqueues where. Each
+ * half of the sum is read from an index that pg-boss keeps.
+ */
+async function refuseCrowd(em: SqlEntityManager, { name, perGroup }: JobQueue<unknown>, group: string): Promise<void> {
+  if (perGroup === undefined) return;
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`${name} ${group}`]);
+  const [row] = await em.execute<[{ unfinished: number }]>(
+    `select ((select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and state = 'active')
+           + (select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and state < 'active' and not blocked))::int as unfinished`,
+    [name, group, name, group],
+  );
+  const most = perGroup.running + perGroup.waiting;
+  if (row.unfinished < most) return;
+  throw new ProblemError('rate_limit_exceeded', `${most} analyses of yours run or wait already (${perGroup.running} at a time). Go on when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
 }
 
 /** Where a job goes after its last attempt. */

@@ -22,6 +22,8 @@ export interface RunJob {
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
   data: z.object({ accountId: uuid, attributionId: uuid }),
+  // Of one account in one environment (decision table of the contract, rate limits).
+  perGroup: { running: 4, waiting: 16 },
 };
 
 const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);
@@ -51,7 +53,8 @@ export interface RunAttributionServices {
 /**
  * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted
  * analysis is always run and a refused one leaves nothing.
- * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet).
+ * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
+ *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
 export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown): Promise<Attribution> {
   const input = parseInput(request, rawInput);
@@ -84,7 +87,7 @@ export async function runAttribution(services: RunAttributionServices, principal
     });
     await em.flush();
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, attributionId: attribution.id });
+    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, attributionId: attribution.id }, { group: `${accountId}:${principal.environment}` });
     return attribution;
   });
 }

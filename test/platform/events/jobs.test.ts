@@ -94,6 +94,43 @@ test('a backlog is worked off without pauses, as many at a time as asked', async
   expect(most).toBe(3);
 });
 
+describe('a queue with limits per group', () => {
+  const limited = (): JobQueue<Task> => ({ ...newQueue(), perGroup: { running: 2, waiting: 3 } });
+
+  test('takes as many jobs of a group as may run and wait, whoever enqueues at the same time', async () => {
+    const queue = limited();
+    const elsewhere = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 4, logger });
+    await enqueue(queue, 'first', { group: 'a' });
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? database : elsewhere).asNobody((em) => jobs.enqueue(em, queue, { task: 'x' }, { group: 'a' }), { timeoutMs: 10_000 })));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'rate_limit_exceeded', problem: { status: 429, code: 'concurrency', retryAfterS: 5 } });
+    expect(await enqueue(queue, 'of somebody else', { group: 'b' })).toBeDefined();
+    expect(await enqueue(queue, 'of nobody')).toBeDefined();
+    await elsewhere.close();
+  });
+
+  test('runs no more of a group at once, and others meanwhile', async () => {
+    const queue = limited();
+    for (const task of ['a1', 'a2', 'a3', 'a4', 'a5']) await enqueue(queue, task, { group: 'a' });
+    await enqueue(queue, 'b1', { group: 'b' });
+    const handled = collector<string>();
+    const running: string[] = [];
+    let most = 0;
+    await jobs.work(queue, { concurrency: 5 }, async ({ data: { task } }) => {
+      running.push(task);
+      most = Math.max(most, running.filter((name) => name.startsWith('a')).length);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      running.splice(running.indexOf(task), 1);
+      handled.add(task);
+    });
+    const order = await handled.until(6);
+    expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'b1']);
+    expect(order.indexOf('b1')).toBeLessThan(5);
+    expect(most).toBe(2);
+    await expect(enqueue(queue, 'a6', { group: 'a' })).resolves.toBeDefined();
+  });
+});
+
 test('a failing job is tried three times, then its owner is told once with the data and the error', async () => {
   const queue = newQueue();
   const attempts = collector<number>();
