@@ -17,9 +17,15 @@ export async function limitStrangers(admission: Admission, publicRequest: Public
   for (const name of rootFields(document, operation.selectionSet)) {
     const rateClass = LIMITED_FIELDS.get(name);
     if (rateClass === undefined) continue;
-    const windows = await admission.countStranger(rateClass, addressBlock(context.origin.clientAddress), context);
-    // Who showed a key is told of the windows of that key.
-    if (context.principal === null) publicRequest.windows = windows;
+    try {
+      const windows = await admission.countStranger(rateClass, addressBlock(context.origin.clientAddress), context);
+      // Who showed a key is told of the windows of that key.
+      if (context.principal === null) publicRequest.windows = windows;
+    } catch (error) {
+      // Apollo Server would answer it without its headers.
+      publicRequest.failure = error;
+      throw error;
+    }
   }
 }
 

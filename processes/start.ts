@@ -1,3 +1,4 @@
+import { useRateLimits } from '../platform/auth/rate-limits.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from '../platform/config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { useTrustWeights } from '../platform/trust/weights.ts';
@@ -51,6 +52,7 @@ async function stop(cause: string, announceMs: number): Promise<void> {
 /** Loads the code of the role alone: a worker needs no gateway. */
 async function startRole(role: Config, log: Logger): Promise<Running> {
   useTrustWeights(role.trustWeights);
+  useRateLimits(role.rateLimits);
   if (role.role === 'all') return (await import('./all.ts')).startAll(role, log);
   if (role.role === 'gateway') return (await import('./gateway.ts')).startGateway(role, log);
   if (role.role === 'worker') return (await import('./worker-role.ts')).startWorkerRole(role, log);

@@ -52,6 +52,18 @@ export function standardRateLimits(tierTable: TierTable): RateLimits {
   };
 }
 
+let limitsInForce: RateLimits = standardRateLimits('three');
+
+/** Says once, at the start of a process, which limits its answers tell of. */
+export function useRateLimits(limits: RateLimits): void {
+  limitsInForce = limits;
+}
+
+/** What an agent's tier allows. */
+export function rateLimitOfTier(tier: Extract<RateClass, 'discovery' | 'builder' | 'partner' | 'ambassador'> | 'enterprise'): RateLimit {
+  return limitsInForce[tier === 'enterprise' ? 'agent_enterprise' : tier];
+}
+
 const PAIR = /^([a-z_]+)=([1-9]\d{0,8})(?:\/([1-9]\d{0,8}))?$/;
 
 /** Reads `standard=200,discovery=60/20000`: calls per minute and, behind a slash, per day; without it days are unlimited. Null when it reads otherwise. */

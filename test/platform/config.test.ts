@@ -41,7 +41,10 @@ describe('loadConfig', () => {
     expect(loadConfig({ PUBLIC_BASE_URL: 'https://api.example/v1/' }).publicBaseUrl).toBe('https://api.example/v1');
   });
 
-  test('origins are a list', () => {
+  test('rate limits are the contract’s, by the table of tiers, but for those that are named', () => {
+    expect(loadConfig({}).rateLimits).toMatchObject({ sandbox: { perMinute: 100, perDay: null }, discovery: { perMinute: 60, perDay: 10_000 }, partner: { perMinute: 120, perDay: 50_000 }, ambassador: { perMinute: 300, perDay: null }, register: { perMinute: 10, perDay: 100 }, oauth: { perMinute: 30, perDay: null } });
+    expect(loadConfig({ TIER_TABLE: 'four' }).rateLimits).toMatchObject({ builder: { perMinute: 120, perDay: 50_000 }, partner: { perMinute: 500, perDay: 200_000 }, agent_enterprise: { perMinute: 2_000, perDay: 1_000_000 } });
+    expect(loadConfig({ RATE_LIMITS: 'standard=200, discovery=90/20000' }).rateLimits).toMatchObject({ standard: { perMinute: 200, perDay: null }, discovery: { perMinute: 90, perDay: 20_000 }, pro: { perMinute: 500, perDay: null } });
   });
 
   test('every wrong value gets a line that names it and what is expected', () => {
@@ -55,7 +58,7 @@ describe('loadConfig', () => {
   test.each([
     ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
-    ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'],
+    ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
     expect(message.startsWith(`${variable}=`)).toBe(true);

@@ -1,22 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CAPABILITIES } from '../../../schema/value-lists.ts';
+import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];
 export const TIERS = ['discovery', 'partner', 'ambassador'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What a tier may ask for; `dailyLimit` null means unlimited (interface specification §2, listing A). */
-export interface RateLimits {
+/** What a tier may ask for; `dailyLimit` null means unlimited. */
+export interface AgentRateLimits {
   readonly requestsPerMinute: number;
   readonly dailyLimit: number | null;
 }
-
-const RATE_LIMITS: Readonly<Record<Tier, RateLimits>> = {
-  discovery: { requestsPerMinute: 60, dailyLimit: 10_000 },
-  partner: { requestsPerMinute: 120, dailyLimit: 50_000 },
-  ambassador: { requestsPerMinute: 300, dailyLimit: null },
-};
 
 const AgentSchema = defineEntity({
   name: 'Agent',
@@ -42,8 +37,9 @@ const AgentSchema = defineEntity({
 /** An AI agent in the registry. One account has one agent; the account is the operator. */
 export class Agent extends AgentSchema.class {
   /** What the agent's tier allows it per minute and per day. */
-  rateLimits(): RateLimits {
-    return RATE_LIMITS[this.tier as Tier];
+  rateLimits(): AgentRateLimits {
+    const { perMinute, perDay } = rateLimitOfTier(this.tier as Tier);
+    return { requestsPerMinute: perMinute, dailyLimit: perDay };
   }
 }
 AgentSchema.setClass(Agent);
