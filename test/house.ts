@@ -28,6 +28,8 @@ export interface House {
   readonly ground: Ground;
   /** Issues further keys to whoever has registered. */
   readonly keys: KeyStore;
+  /** What keys and tokens are sealed under. */
+  readonly keyPepper: Buffer;
   readonly ownerUrl: string;
   /** Everything that was logged, one JSON object per line. */
   readonly log: () => string;
@@ -84,6 +86,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     root: `http://127.0.0.1:${front.port}`,
     ground,
     keys,
+    keyPepper,
     ownerUrl: database.ownerUrl,
     log: () => lines.join(''),
     async stop() {

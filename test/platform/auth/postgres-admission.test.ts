@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import { createAccount, type NewAccount } from '../../../platform/auth/account-store.ts';
 import type { Arrival } from '../../../platform/auth/admission.ts';
-import { generateApiKey, sealApiKey, type ApiKeyKind } from '../../../platform/auth/api-key.ts';
+import { generateApiKey, type ApiKeyKind } from '../../../platform/auth/api-key.ts';
 import { KeyStore } from '../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../platform/auth/postgres-admission.ts';
@@ -14,6 +14,8 @@ import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
+import { storeAccessToken, type TokenColumns } from '../../access-token.ts';
+import { FrozenClock } from '../../frozen-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 
 const pepper = randomBytes(32);
@@ -31,6 +33,7 @@ let pubSub: PubSub;
 let keys: KeyStore;
 let admission: PostgresAdmission;
 let owner: pg.Client;
+let clock: FrozenClock;
 
 const admissionWith = (keyPepper = pepper) => new PostgresAdmission({ database, pubSub, keyPepper, rateLimits: standardRateLimits('three'), logger });
 
@@ -42,6 +45,7 @@ beforeAll(async () => {
   admission = admissionWith();
   owner = new pg.Client({ connectionString: testDatabase.ownerUrl });
   await owner.connect();
+  clock = new FrozenClock(testDatabase.ownerUrl);
 });
 
 afterAll(async () => {
@@ -65,27 +69,10 @@ async function issueKey({ scopes, kind = 'svc_live_sk', ...account }: { scopes?:
   return { key, accountId };
 }
 
-/** An access token for the account's key, as an authorisation server would store it. */
-async function issueToken({ accountId }: Issued, columns: Partial<Record<'proof' | 'environment' | 'api_version' | 'use' | 'agent_id', string>> = {}): Promise<string> {
-  const token = `svc_at_${randomBytes(32).toString('base64url')}`;
-  const { lookup, salt, hash } = sealApiKey(pepper, token);
-  const { proof = 'secret', environment = 'live', api_version: version = null, use = 'access', agent_id: agentId = newUuid() } = columns;
-  await owner.query(
-    `insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, key_id, lookup, salt, hash, scopes, environment, api_version, expires_at)
-     select $1, $2, $3, $4, $5, $1, id, $6, $7, $8, '{attribution:read}', $9, $10, auth.clock() + interval '1 hour' from auth.api_keys where account_id = $2 limit 1`,
-    [newUuid(), accountId, agentId, use, proof, lookup, salt, hash, environment, version],
-  );
-  return token;
-}
-
+const issueToken = ({ accountId }: Issued, columns: TokenColumns = {}): Promise<string> => storeAccessToken(owner, pepper, accountId, columns);
 const setKey = ({ accountId }: Issued, change: string) => owner.query(`update auth.api_keys set ${change} where account_id = $1`, [accountId]);
 const auditOf = async (accountId: string | null) =>
   (await owner.query<{ body: { type: string; severity: string; actor: { type: string; id: string | null }; details: Record<string, unknown> } }>('select body from events.told_audit_events where tenant_id is not distinct from $1 order by event_id', [accountId])).rows.map(({ body }) => body);
-
-/** Moves the one clock that everything is judged by. */
-async function setClock(offset: string): Promise<void> {
-  await owner.query(`create or replace function auth.clock() returns timestamptz language sql stable as $$ select now() + interval '${offset}' $$`);
-}
 
 describe('who is calling', () => {
   test('a key leads to its account and scopes', async () => {
@@ -102,7 +89,7 @@ describe('who is calling', () => {
 
   test('an access token leads to its account, proof and version, and a refresh token nowhere', async () => {
     const issued = await issueKey();
-    const token = await issueToken(issued, { proof: 'delegated', environment: 'sandbox', api_version: '2025-11-01' });
+    const token = await issueToken(issued, { proof: 'delegated', environment: 'sandbox', apiVersion: '2025-11-01' });
     const { principal, pinnedVersion } = await admission.admit(arrival(token));
     expect(principal).toMatchObject({ kind: 'agent', accountId: issued.accountId, scopes: ['attribution:read'], environment: 'sandbox', proof: 'delegated' });
     expect(pinnedVersion).toBe('2025-11-01');
@@ -114,7 +101,7 @@ describe('who is calling', () => {
     await setKey(issued, `api_version = '2025-08-01'`);
     expect((await admission.admit(arrival(issued.key))).pinnedVersion).toBe('2025-08-01');
     expect((await admission.admit(arrival(await issueToken(issued)))).pinnedVersion).toBe('2025-08-01');
-    expect((await admission.admit(arrival(await issueToken(issued, { api_version: '2025-11-01' })))).pinnedVersion).toBe('2025-11-01');
+    expect((await admission.admit(arrival(await issueToken(issued, { apiVersion: '2025-11-01' })))).pinnedVersion).toBe('2025-11-01');
   });
 
   test('a well-formed key or token that nobody was given is unknown', async () => {
@@ -250,13 +237,13 @@ describe('nonces', () => {
     await admission.consumeNonce(null, 'a', nonce);
     try {
       for (const offset of ['-10 minutes', '10 minutes', '23 hours 59 minutes']) {
-        await setClock(offset);
+        await clock.run(offset);
         await expect(admission.consumeNonce(null, 'a', nonce)).rejects.toMatchObject({ type: 'duplicate_nonce' });
       }
-      await setClock('24 hours 1 minute');
+      await clock.run('24 hours 1 minute');
       await admission.consumeNonce(null, 'a', nonce);
     } finally {
-      await setClock('0');
+      await clock.run();
     }
   });
 

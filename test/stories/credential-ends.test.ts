@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { Client } from 'pg';
+import { WebSocket } from 'ws';
+import { storeAccessToken } from '../access-token.ts';
+import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
+
+const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+/** What the contract allows between the end of a credential and that of its streams. */
+const WITHIN_MS = 2_000;
+
+describe.each(LAYOUTS)('open streams, %s', (layout) => {
+  let house: House;
+  let owner: Client;
+
+  beforeAll(async () => {
+    // Without a worker an analysis waits for ever, and so does its stream.
+    house = await openHouse(layout, { withWorker: false });
+    owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+  });
+
+  afterAll(async () => {
+    await owner?.end();
+    await house?.stop();
+  });
+
+  /** A tenant with an analysis that nobody runs. */
+  async function waitingTenant() {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const { rows } = await owner.query<{ id: string; account_id: string }>('select id, account_id from auth.api_keys where last4 = $1', [caller.key!.slice(-4)]);
+    return { caller, analysis: String(body['id']), keyId: rows[0]!.id, accountId: rows[0]!.account_id };
+  }
+
+  /** An event stream that has begun; `ended` says when it was over. */
+  async function openEvents(credential: string, analysis: string): Promise<{ ended: Promise<number> }> {
+    const response = await new Caller(house.root, credential).open('GET', `/attribution/${analysis}/stream`);
+    expect(response.status).toBe(200);
+    const reader = response.body!.getReader();
+    await reader.read();
+    const ended = (async () => {
+      while (!(await reader.read()).done);
+      return performance.now();
+    })();
+    return { ended };
+  }
+
+  /** A socket that was let in. */
+  async function openSocket(credential: string): Promise<{ socket: WebSocket; ended: Promise<{ atMs: number; code: number; reason: string }> }> {
+    const socket = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${credential}` } }));
+    await once(socket, 'message');
+    const ended = (once(socket, 'close') as Promise<[number, Buffer]>).then(([code, reason]) => ({ atMs: performance.now(), code, reason: String(reason) }));
+    return { socket, ended };
+  }
+
+  test.each([
+    ['a revoked key', `update auth.api_keys set revoked_at = now() where id = $1`, 'key'],
+    ['a key whose grace is over', `update auth.api_keys set grace_ends_at = auth.clock() where id = $1`, 'key'],
+    ['the revoked key behind a token', `update auth.api_keys set revoked_at = now() where id = $1`, 'token'],
+    ['a revoked token', `update auth.tokens set revoked_at = now() where key_id = $1`, 'token'],
+    ['a token that was removed', `delete from auth.tokens where key_id = $1`, 'token'],
+  ] as const)('%s ends its own, and nobody else’s', async (_what, ending, kind) => {
+    const [tenant, other] = await Promise.all([waitingTenant(), waitingTenant()]);
+    const credential = kind === 'key' ? tenant.caller.key! : await storeAccessToken(owner, house.keyPepper, tenant.accountId);
+    const [events, socket, otherSocket] = await Promise.all([openEvents(credential, tenant.analysis), openSocket(credential), openSocket(other.caller.key!)]);
+
+    const endedAtMs = performance.now();
+    await owner.query(ending, [tenant.keyId]);
+    expect((await events.ended) - endedAtMs).toBeLessThan(WITHIN_MS);
+    const { atMs, ...closing } = await socket.ended;
+    expect(atMs - endedAtMs).toBeLessThan(WITHIN_MS);
+    expect(closing).toEqual({ code: 4401, reason: 'expired_api_key' });
+    // Who resumes is told why.
+    expect((await new Caller(house.root, credential).get(`/attribution/${tenant.analysis}/stream`)).status).toBe(401);
+    expect(otherSocket.socket.readyState).toBe(WebSocket.OPEN);
+    otherSocket.socket.close();
+  });
+
+  test('a token that expires ends them by itself', async () => {
+    const { accountId, analysis } = await waitingTenant();
+    const token = await storeAccessToken(owner, house.keyPepper, accountId, { lifetime: '1500 ms' });
+    const storedAtMs = performance.now();
+    const [events, socket] = await Promise.all([openEvents(token, analysis), openSocket(token)]);
+    for (const atMs of [await events.ended, (await socket.ended).atMs]) {
+      expect(atMs - storedAtMs).toBeGreaterThan(1_400);
+      expect(atMs - storedAtMs).toBeLessThan(1_500 + WITHIN_MS);
+    }
+  });
+});
