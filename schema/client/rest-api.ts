@@ -1280,7 +1280,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1309,6 +1309,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1584,7 +1593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1640,6 +1649,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1915,7 +1933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1971,6 +1989,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2241,7 +2268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2270,6 +2297,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2350,7 +2386,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2379,6 +2415,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2465,7 +2510,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2494,6 +2539,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2686,6 +2740,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2888,7 +2951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2935,6 +2998,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3097,7 +3169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3117,6 +3189,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3303,7 +3384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3332,6 +3413,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3505,7 +3595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3561,6 +3651,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3716,7 +3815,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3745,6 +3844,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3890,7 +3998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3946,6 +4054,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4017,7 +4134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4073,6 +4190,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4234,7 +4360,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4263,6 +4389,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4420,7 +4555,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4476,6 +4611,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4630,7 +4774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4659,6 +4803,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4730,7 +4883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4786,6 +4939,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5015,6 +5177,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `internal_error`: An unexpected error */
             500: {
                 headers: {
@@ -5161,7 +5332,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5190,6 +5361,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5353,7 +5533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `insufficient_permissions`: The key lacks the scope or role */
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5373,6 +5553,15 @@ export interface operations {
             };
             /** @description `validation_error`: The request does not fit the schema */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
