@@ -18,6 +18,15 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'SVC-HREI-Risk': 'trust.risk_level of the answer',
 };
 
+/** Of every answer to a call that was counted. */
+const RATE_HEADERS: Readonly<Record<string, string>> = {
+  'RateLimit-Policy': 'Windows that the call was counted in: q calls in w seconds',
+  RateLimit: 'What is left of each window (r), and in how many seconds (t) it begins anew',
+  'X-RateLimit-Limit': 'Calls in the window that binds',
+  'X-RateLimit-Remaining': 'What is left of it',
+  'X-RateLimit-Reset': 'Seconds until it begins anew',
+};
+
 /**
  * The OpenAPI 3.1 document of the contract table. Zod schemas with an id become components.
  * @param publicBaseUrl ends in `/v1`
@@ -48,7 +57,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     paths,
     components: {
       schemas: components.schemas,
-      headers: Object.fromEntries(Object.entries(COMMON_HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+      headers: Object.fromEntries(Object.entries({ ...COMMON_HEADERS, ...RATE_HEADERS }).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' } },
     },
   };
@@ -106,7 +115,7 @@ function requestBody(operation: Operation, components: Components): Json {
 function successResponses(operation: Operation, components: Components): Json {
   const { success, kind, example } = operation;
   const headers = {
-    ...Object.fromEntries(Object.keys(COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...Object.fromEntries(Object.keys(isCounted(operation) ? { ...COMMON_HEADERS, ...RATE_HEADERS } : COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     ...Object.fromEntries(Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
     ...(operation.isResource === true ? { ETag: { description: 'For If-None-Match', schema: { type: 'string' } } } : {}),
   };
@@ -121,6 +130,10 @@ function successResponses(operation: Operation, components: Components): Json {
     ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come' } } : {}),
     ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match' } } : {}),
   };
+}
+
+function isCounted({ action, strangerLimit }: Operation): boolean {
+  return action !== null || strangerLimit !== undefined;
 }
 
 function errorResponses(operation: Operation, errorSchema: Json, problemSchema: Json): Json {

@@ -44,19 +44,27 @@ export const admissionMigration: Migration = {
          this_minute constant timestamptz := date_trunc('minute', at);
          today constant timestamptz := date_trunc('day', at, 'UTC');
          counted auth.rate_windows;
+         is_refused boolean;
        begin
          is_news := false;
-         -- Whoever waited for the row across the end of a window finds one that is later than its own.
-         insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
-         on conflict (subject) do update set
-           minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
-           minute = greatest(seen.minute, this_minute),
-           day_calls = case when seen.day >= today then seen.day_calls + 1 else 1 end,
-           day = greatest(seen.day, today)
-         where (seen.minute < this_minute or seen.minute_calls < in_minute_limit)
-           and (in_day_limit is null or seen.day < today or seen.day_calls < in_day_limit)
-         returning * into counted;
-         if not found then
+         -- A window that is used up stays so: whoever is refused for it does not queue for the row.
+         select * into counted from auth.rate_windows w where w.subject = in_subject
+           and (w.minute >= this_minute and w.minute_calls >= in_minute_limit or in_day_limit is not null and w.day >= today and w.day_calls >= in_day_limit);
+         is_refused := found;
+         if not is_refused then
+           -- Whoever waited for the row across the end of a window finds one that is later than its own.
+           insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
+           on conflict (subject) do update set
+             minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
+             minute = greatest(seen.minute, this_minute),
+             day_calls = case when seen.day >= today then seen.day_calls + 1 else 1 end,
+             day = greatest(seen.day, today)
+           where (seen.minute < this_minute or seen.minute_calls < in_minute_limit)
+             and (in_day_limit is null or seen.day < today or seen.day_calls < in_day_limit)
+           returning * into counted;
+           is_refused := not found;
+         end if;
+         if is_refused then
            select * into counted from auth.rate_windows where subject = in_subject;
            exceeded := case when in_day_limit is not null and counted.day >= today and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
            if counted.told_minute is distinct from this_minute then

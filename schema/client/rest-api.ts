@@ -1038,6 +1038,16 @@ export interface components {
         "SVC-HREI-Score": string;
         /** @description trust.risk_level of the answer */
         "SVC-HREI-Risk": string;
+        /** @description Windows that the call was counted in: q calls in w seconds */
+        "RateLimit-Policy": string;
+        /** @description What is left of each window (r), and in how many seconds (t) it begins anew */
+        RateLimit: string;
+        /** @description Calls in the window that binds */
+        "X-RateLimit-Limit": string;
+        /** @description What is left of it */
+        "X-RateLimit-Remaining": string;
+        /** @description Seconds until it begins anew */
+        "X-RateLimit-Reset": string;
     };
     pathItems: never;
 }
@@ -1076,6 +1086,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description first, prev, next and last page */
                     Link?: string;
                     [name: string]: unknown;
@@ -1380,6 +1395,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where an unfinished analysis can be read */
                     Location?: string;
                     /** @description Seconds to wait before reading it */
@@ -1720,6 +1740,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where an unfinished analysis can be read */
                     Location?: string;
                     /** @description Seconds to wait before reading it */
@@ -2052,6 +2077,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -2360,6 +2390,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description attachment, with a name for the file */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
@@ -2479,6 +2514,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2831,6 +2871,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where the status of the source is */
                     Location?: string;
                     [name: string]: unknown;
@@ -3055,6 +3100,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description first, prev, next and last page */
                     Link?: string;
                     [name: string]: unknown;
@@ -3249,6 +3299,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -3499,6 +3554,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where the rejected rows are */
                     Location?: string;
                     [name: string]: unknown;
@@ -3714,6 +3774,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description first, prev, next and last page */
                     Link?: string;
                     [name: string]: unknown;
@@ -3902,6 +3967,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where the status of the source is */
                     Location?: string;
                     [name: string]: unknown;
@@ -4112,6 +4182,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4250,6 +4325,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description first, prev, next and last page */
                     Link?: string;
                     [name: string]: unknown;
@@ -4459,6 +4539,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description Where the experiment can be read */
                     Location?: string;
                     [name: string]: unknown;
@@ -4671,6 +4756,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -4861,6 +4951,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5022,6 +5117,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5224,6 +5324,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -5418,6 +5523,11 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description first, prev, next and last page */
                     Link?: string;
                     [name: string]: unknown;
