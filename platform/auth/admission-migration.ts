@@ -197,7 +197,8 @@ export const admissionMigration: Migration = {
     // message has the form of pub_sub.send, which belongs to another owner.
     `create function auth.announce_end() returns trigger language plpgsql
        as $$ begin
-         perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', old.id)::text);
+         perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', json_build_object(
+           'id', old.id, 'isOver', case tg_op when 'DELETE' then true else new.revoked_at is not null end))::text);
          return null;
        end $$`,
     `create trigger announce_end after update of revoked_at, expires_at, grace_ends_at on auth.api_keys for each row

@@ -8,6 +8,13 @@ const RETRY_MS = 500;
 /** The longest that setTimeout can wait is 24.8 days; whoever waits longer asks again in between. */
 const LONGEST_WAIT_MS = 86_400_000;
 
+/** What the trigger says of a key or token. */
+interface Announcement {
+  readonly id: string;
+  /** Revoked or removed; else its time has changed. */
+  readonly isOver: boolean;
+}
+
 interface Watch {
   readonly credential: ShownCredential;
   readonly ended: () => void;
@@ -22,7 +29,7 @@ function idsOf({ id, keyId }: ShownCredential): ReadonlySet<string> {
 
 /**
  * Tells doors with open streams that the credential behind one has ended. The database says so (a trigger, whatever
- * changes the row), or its time is over; either way the database is asked before anybody is cut off, by its own clock.
+ * changes the row), or its time is over: by the database's clock, which is asked before anybody is cut off.
  */
 export class CredentialEnds {
   readonly #database: Database;
@@ -55,9 +62,11 @@ export class CredentialEnds {
   }
 
   async #listen(pubSub: PubSub): Promise<void> {
-    for await (const id of pubSub.subscribe<string>(TOPIC)) {
-      const affected = id === RESYNC ? new Set([...this.#watches.values()].flatMap((watches) => [...watches])) : this.#watches.get(id);
-      if (affected !== undefined) void this.#check([...affected]);
+    for await (const news of pubSub.subscribe<Announcement>(TOPIC)) {
+      const affected = [...(news === RESYNC ? new Set([...this.#watches.values()].flatMap((watches) => [...watches])) : (this.#watches.get(news.id) ?? []))];
+      // What is over stays over: nothing is asked, so that a revocation does not queue behind a flood of requests.
+      if (news !== RESYNC && news.isOver) for (const watch of affected) this.#end(watch);
+      else void this.#check(affected);
     }
   }
 
@@ -76,10 +85,13 @@ export class CredentialEnds {
 
   #settle(watch: Watch, endsInMs: number | null): void {
     if (watch.isOver || endsInMs === null) return;
-    if (endsInMs <= 0) {
-      this.#forget(watch);
-      watch.ended();
-    } else this.#later(watch, Math.min(endsInMs + 1, LONGEST_WAIT_MS));
+    if (endsInMs <= 0) this.#end(watch);
+    else this.#later(watch, Math.min(endsInMs + 1, LONGEST_WAIT_MS));
+  }
+
+  #end(watch: Watch): void {
+    this.#forget(watch);
+    watch.ended();
   }
 
   #later(watch: Watch, waitMs: number): void {
