@@ -258,6 +258,53 @@ describe('nonces', () => {
   });
 });
 
+/**
+ * Asks `first`, and `others` while it is not committed yet: the race that parallel requests run, but never by chance.
+ * @returns the answers of the others
+ */
+async function whileUncommitted(first: string, others: string): Promise<unknown[]> {
+  const racers = await Promise.all(Array.from({ length: 4 }, async () => {
+    const client = new pg.Client({ connectionString: testDatabase.applicationUrl });
+    await client.connect();
+    return client;
+  }));
+  try {
+    const [leader, ...followers] = racers;
+    await leader!.query('begin');
+    await leader!.query(first);
+    const pids = await Promise.all(followers.map(async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid));
+    const answers = followers.map(async (client) => (await client.query(others)).rows[0] as unknown);
+    for (;;) {
+      const { rows } = await owner.query<{ waiting: number }>('select count(distinct pid)::int as waiting from pg_locks where not granted and pid = any ($1)', [pids]);
+      if (rows[0]!.waiting === followers.length) break;
+    }
+    await leader!.query('commit');
+    return await Promise.all(answers);
+  } finally {
+    await Promise.all(racers.map((client) => client.end()));
+  }
+}
+
+describe('races', () => {
+  test('the last call of a window goes to one, also among those who ask before it is counted', async () => {
+    const subject = randomUUID();
+    const call = `select exceeded from auth.count_call('${subject}', 3, null)`;
+    for (let calls = 0; calls < 2; calls += 1) await owner.query(call);
+    expect(await whileUncommitted(call, call)).toEqual(Array.from({ length: 3 }, () => ({ exceeded: 'minute' })));
+  });
+
+  test('a nonce goes to one, also among those who use it before it is remembered', async () => {
+    const use = `select auth.consume_nonce('race', '${randomUUID()}') as fresh`;
+    expect(await whileUncommitted(use, use)).toEqual(Array.from({ length: 3 }, () => ({ fresh: false })));
+  });
+
+  test('the tenth failure of an hour alarms once', async () => {
+    const fail = `select in_hour, is_news from auth.count_failure('${randomUUID()}', 10)`;
+    for (let failures = 0; failures < 8; failures += 1) await owner.query(fail);
+    expect(await whileUncommitted(fail, fail)).toEqual(expect.arrayContaining([{ in_hour: 10, is_news: true }, { in_hour: 11, is_news: false }, { in_hour: 12, is_news: false }]));
+  });
+});
+
 test('the application cannot read nonces, windows or other accounts’ keys by itself, nor set the clock', async () => {
   await issueKey();
   for (const table of ['nonces', 'rate_windows', 'failures']) await expect(database.asNobody((em) => em.execute(`select * from auth.${table}`))).rejects.toThrow(/permission denied/);
