@@ -1,0 +1,26 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { Pool } from 'pg';
+
+// What the service is measured against, as a process of its own: Koa that answers a GET with 200 bytes of JSON, and a
+// POST by one committed insert. Prints where it listens. DATABASE_URL names the server.
+const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 16 });
+await pool.query('create table if not exists plain_rows (id uuid primary key, body jsonb not null)');
+const answer = { status: 'ok', text: 'x'.repeat(160) };
+
+const app = new Koa();
+app.use(async (http) => {
+  if (http.method === 'POST') {
+    const chunks: Buffer[] = [];
+    for await (const chunk of http.req as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    await pool.query('insert into plain_rows (id, body) values (gen_random_uuid(), $1)', [JSON.stringify(body)]);
+    http.status = 201;
+  }
+  http.body = answer;
+});
+const server = createServer(app.callback()).listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.stdout.write(`plain Koa is up at http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
