@@ -44,27 +44,19 @@ export const admissionMigration: Migration = {
          this_minute constant timestamptz := date_trunc('minute', at);
          today constant timestamptz := date_trunc('day', at, 'UTC');
          counted auth.rate_windows;
-         is_refused boolean;
        begin
          is_news := false;
-         -- A window that is used up stays so: whoever is refused for it does not queue for the row.
-         select * into counted from auth.rate_windows w where w.subject = in_subject
-           and (w.minute >= this_minute and w.minute_calls >= in_minute_limit or in_day_limit is not null and w.day >= today and w.day_calls >= in_day_limit);
-         is_refused := found;
-         if not is_refused then
-           -- Whoever waited for the row across the end of a window finds one that is later than its own.
-           insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
-           on conflict (subject) do update set
-             minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
-             minute = greatest(seen.minute, this_minute),
-             day_calls = case when seen.day >= today then seen.day_calls + 1 else 1 end,
-             day = greatest(seen.day, today)
-           where (seen.minute < this_minute or seen.minute_calls < in_minute_limit)
-             and (in_day_limit is null or seen.day < today or seen.day_calls < in_day_limit)
-           returning * into counted;
-           is_refused := not found;
-         end if;
-         if is_refused then
+         -- Whoever waited for the row across the end of a window finds one that is later than its own.
+         insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
+         on conflict (subject) do update set
+           minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
+           minute = greatest(seen.minute, this_minute),
+           day_calls = case when seen.day >= today then seen.day_calls + 1 else 1 end,
+           day = greatest(seen.day, today)
+         where (seen.minute < this_minute or seen.minute_calls < in_minute_limit)
+           and (in_day_limit is null or seen.day < today or seen.day_calls < in_day_limit)
+         returning * into counted;
+         if not found then
            select * into counted from auth.rate_windows where subject = in_subject;
            exceeded := case when in_day_limit is not null and counted.day >= today and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
            if counted.told_minute is distinct from this_minute then
@@ -197,8 +189,7 @@ export const admissionMigration: Migration = {
     // message has the form of pub_sub.send, which belongs to another owner.
     `create function auth.announce_end() returns trigger language plpgsql
        as $$ begin
-         perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', json_build_object(
-           'id', old.id, 'isOver', case tg_op when 'DELETE' then true else new.revoked_at is not null end))::text);
+         perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', old.id)::text);
          return null;
        end $$`,
     `create trigger announce_end after update of revoked_at, expires_at, grace_ends_at on auth.api_keys for each row
@@ -212,5 +203,61 @@ export const admissionMigration: Migration = {
        as $$ select wanted.id, case when c.id is null or c.revoked then 0 else extract(epoch from c.ends_at - auth.clock()) * 1000 end
              from unnest(in_ids) as wanted(id) left join auth.credentials c on c.id = wanted.id $$`,
     `comment on function auth.credential_ends(uuid[]) is 'null never ends by itself; what does not exist has ended'`,
+  ],
+};
+
+/** What a flood of requests asked for: who is refused does not queue, and a revocation needs no further question. */
+export const admissionUnderLoadMigration: Migration = {
+  name: '007-admission-under-load',
+  up: [
+    `create or replace function auth.count_call(in_subject text, in_minute_limit integer, in_day_limit integer,
+         out exceeded text, out minute_left integer, out day_left integer, out minute_resets_s integer, out day_resets_s integer, out is_news boolean)
+       language plpgsql volatile security definer set search_path = auth, pg_temp
+       as $$
+       declare
+         at constant timestamptz := auth.clock();
+         this_minute constant timestamptz := date_trunc('minute', at);
+         today constant timestamptz := date_trunc('day', at, 'UTC');
+         counted auth.rate_windows;
+         is_refused boolean;
+       begin
+         is_news := false;
+         -- A window that is used up stays so: whoever is refused for it does not queue for the row.
+         select * into counted from auth.rate_windows w where w.subject = in_subject
+           and (w.minute >= this_minute and w.minute_calls >= in_minute_limit or in_day_limit is not null and w.day >= today and w.day_calls >= in_day_limit);
+         is_refused := found;
+         if not is_refused then
+           -- Whoever waited for the row across the end of a window finds one that is later than its own.
+           insert into auth.rate_windows as seen (subject, minute, minute_calls, day, day_calls) values (in_subject, this_minute, 1, today, 1)
+           on conflict (subject) do update set
+             minute_calls = case when seen.minute >= this_minute then seen.minute_calls + 1 else 1 end,
+             minute = greatest(seen.minute, this_minute),
+             day_calls = case when seen.day >= today then seen.day_calls + 1 else 1 end,
+             day = greatest(seen.day, today)
+           where (seen.minute < this_minute or seen.minute_calls < in_minute_limit)
+             and (in_day_limit is null or seen.day < today or seen.day_calls < in_day_limit)
+           returning * into counted;
+           is_refused := not found;
+         end if;
+         if is_refused then
+           select * into counted from auth.rate_windows where subject = in_subject;
+           exceeded := case when in_day_limit is not null and counted.day >= today and counted.day_calls >= in_day_limit then 'day' else 'minute' end;
+           if counted.told_minute is distinct from this_minute then
+             update auth.rate_windows set told_minute = this_minute where subject = in_subject and told_minute is distinct from this_minute;
+             is_news := found;
+           end if;
+         end if;
+         minute_left := case when counted.minute < this_minute then in_minute_limit else greatest(0, in_minute_limit - counted.minute_calls) end;
+         day_left := case when counted.day < today then in_day_limit else greatest(0, in_day_limit - counted.day_calls) end;
+         minute_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.minute, this_minute) + interval '1 minute' - at)));
+         day_resets_s := greatest(1, ceil(extract(epoch from greatest(counted.day, today) + interval '1 day' - at)));
+       end $$`,
+    // Besides the id it says whether the credential is over; else only its time has changed, and holders of streams ask.
+    `create or replace function auth.announce_end() returns trigger language plpgsql
+       as $$ begin
+         perform pg_notify('liftgraph', json_build_object('topic', 'auth.credential_ends', 'payload', json_build_object(
+           'id', old.id, 'isOver', case tg_op when 'DELETE' then true else new.revoked_at is not null end))::text);
+         return null;
+       end $$`,
   ],
 };

@@ -1,6 +1,6 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
-import { admissionMigration } from './admission-migration.ts';
+import { admissionMigration, admissionUnderLoadMigration } from './admission-migration.ts';
 
 /**
  * Owner `auth`: accounts (the tenants), their keys, and the nonces seen in the last day.
@@ -117,5 +117,6 @@ export const authOwner: MigrationOwner = {
       ],
     },
     admissionMigration,
+    admissionUnderLoadMigration,
   ],
 };
