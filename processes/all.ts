@@ -34,7 +34,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret('key-pepper'));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
-    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
     undo.push(() => worker.close());
     const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({

@@ -1,6 +1,7 @@
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
-import { API_VERSIONS, CURRENT_VERSION, deprecationOf } from './versions.ts';
+import { CURRENT_VERSION, deprecationOf } from './versions.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #17202a; --soft: #5a6775; --line: #dfe5ea; --paper: #fff; --accent: #0b6e5f; --wash: #f2f7f6 }

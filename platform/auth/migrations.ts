@@ -1,4 +1,5 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
+import { keyManagementMigration } from './key-management-migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration } from './admission-migration.ts';
 
@@ -117,5 +118,6 @@ export const authOwner: MigrationOwner = {
       ],
     },
     admissionMigration,
+    keyManagementMigration,
   ],
 };
