@@ -1,7 +1,7 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
-import { keyManagementMigration } from './key-management-migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration } from './admission-migration.ts';
+import { keyManagementMigration } from './key-management-migration.ts';
 
 /**
  * Owner `auth`: accounts (the tenants), their keys, and the nonces seen in the last day.
