@@ -80,13 +80,17 @@ export class AccountKeys {
   }
 
   /**
-   * The key that a rotation of `named` replaces: what `named` was rotated to while that works, else `named` itself.
+   * The key that a rotation of `named` replaces: the newest of its line that works.
    * @throws ProblemError `validation_error` / `key_ended` when nothing is left to rotate
    */
   async current(named: ApiKeyRecord): Promise<ApiKeyRecord> {
     if (!works(named)) throw new ProblemError('validation_error', `The key ${publicId('key', named.id)} is ${named.status} and cannot be rotated. Create another pair with POST /v1/keys.`, { code: 'key_ended', param: 'path:id' });
-    const [successor] = named.rotatedTo === null ? [] : await this.#select('id = ?', [named.rotatedTo]);
-    return successor !== undefined && works(successor) ? successor : named;
+    // More than one step where rotations ran into each other: time stands still from the start of a transaction on.
+    for (let key = named; ; ) {
+      const [successor] = key.rotatedTo === null ? [] : await this.#select('id = ?', [key.rotatedTo]);
+      if (successor === undefined || !works(successor)) return key;
+      key = successor;
+    }
   }
 
   /**
