@@ -33,7 +33,7 @@ export function bootstrapPage(refused: RefusedEntry | null): string {
   return document(
     'The first account · Liftgraph',
     `<h1>The first account</h1>
-<p class="status">This installation has nobody who runs it yet. Make yourself an account; its keys are shown once, on the next page.</p>
+<p class="status">Whoever runs this installation makes their account here, once. Its keys are shown on the next page and never again.</p>
 <form method="post" autocomplete="off">
 ${refused === null ? '' : `<p class="fault" role="alert" id="fault">${escape(refused.message)}</p>`}
 <label for="token">Token</label>
