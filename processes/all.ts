@@ -34,7 +34,6 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const ground = await openGround({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger });
     undo.push(() => ground.close());
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
-    const keys = new KeyStore(ground.database, keyPepper);
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
     const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
@@ -44,7 +43,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       config,
       subgraphs,
       admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
-      firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, config.bootstrapToken),
+      firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
       keys: new PublicKeyStore(ground.database),
       exportAttribution: localExports(ground),

@@ -23,7 +23,7 @@ const ACCOUNTS = `select account_id as "accountId", operator_email as "operatorE
     requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay", created_at as "createdAt",
     (select agent_id from auth.api_keys key where key.account_id = account.account_id and agent_id is not null limit 1) as "agentId",
     (select count(*)::int from auth.api_keys key where key.account_id = account.account_id and revoked_at is null
-      and coalesce(least(expires_at, grace_ends_at) > now(), true)) as "workingKeys"
+      and coalesce(least(expires_at, grace_ends_at) > auth.clock(), true)) as "workingKeys"
   from auth.accounts account`;
 
 /** All accounts, over a connection of the owner of the schemas: nobody who serves requests can see them. */

@@ -37,7 +37,7 @@ const moment = (column: string, name: Moment): string => `to_jsonb(${column}) #>
 const COLUMNS = `id, agent_id as "agentId", key_pair_id as "keyPairId", kind, name, display_prefix as "displayPrefix", last4, scopes,
   allowed_ips::text[] as "allowedIps", api_version as "apiVersion", rotated_to as "rotatedTo",
   case when revoked_at is not null then 'revoked'
-       when least(expires_at, grace_ends_at) <= now() then 'expired'
+       when least(expires_at, grace_ends_at) <= auth.clock() then 'expired'
        when grace_ends_at is not null then 'rotating'
        else 'active' end as status,
   ${moment('created_at', 'createdAt')}, ${moment('last_used_at', 'lastUsedAt')}, ${moment('expires_at', 'expiresAt')},
@@ -99,9 +99,9 @@ export class AccountKeys {
    * @returns when `old` stops working
    */
   async replace(old: Uuid, successor: Uuid, graceHours: number): Promise<Date> {
-    await this.#em.execute(`update auth.api_keys set grace_ends_at = now() where rotated_to = ? and grace_ends_at > now()`, [old]);
+    await this.#em.execute(`update auth.api_keys set grace_ends_at = auth.clock() where rotated_to = ? and grace_ends_at > auth.clock()`, [old]);
     const [row] = await this.#em.execute<[{ ends_at: string }]>(
-      `update auth.api_keys set rotated_to = ?, grace_ends_at = least(grace_ends_at, now() + make_interval(hours => ?)) where id = ?
+      `update auth.api_keys set rotated_to = ?, grace_ends_at = least(grace_ends_at, auth.clock() + make_interval(hours => ?)) where id = ?
        returning to_jsonb(least(grace_ends_at, expires_at)) #>> '{}' as ends_at`,
       [successor, graceHours, old],
     );
@@ -116,10 +116,10 @@ export class AccountKeys {
   /** Ends a key and the tokens that it was shown for, at once and for ever. @returns the moment of the first time */
   async revoke(id: Uuid): Promise<Date> {
     const [row] = await this.#em.execute<[{ revoked_at: string }]>(
-      `update auth.api_keys set revoked_at = coalesce(revoked_at, now()) where id = ? returning to_jsonb(revoked_at) #>> '{}' as revoked_at`,
+      `update auth.api_keys set revoked_at = coalesce(revoked_at, auth.clock()) where id = ? returning to_jsonb(revoked_at) #>> '{}' as revoked_at`,
       [id],
     );
-    await this.#em.execute(`update auth.tokens set revoked_at = now() where key_id = ? and revoked_at is null`, [id]);
+    await this.#em.execute(`update auth.tokens set revoked_at = auth.clock() where key_id = ? and revoked_at is null`, [id]);
     return new Date(row.revoked_at);
   }
 

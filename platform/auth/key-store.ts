@@ -78,9 +78,9 @@ export class KeyStore {
     const [displayPrefix, last4] = [secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4)];
     const sealed = sealApiKey(this.#pepper, secret);
     const [row] = await em.execute<[{ created_at: string }]>(
-      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version)
+      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, ?,
-               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?)
+               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?, auth.clock())
        returning to_jsonb(created_at) #>> '{}' as created_at`,
       [
         id, key.accountId, key.agentId, key.kind, displayPrefix, last4, sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES), key.keyPairId ?? null, key.name ?? null,

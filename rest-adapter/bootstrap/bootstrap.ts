@@ -1,40 +1,37 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
+import { addressBlock } from '../../platform/auth/address-block.ts';
 import type { FirstAccount } from '../../platform/auth/first-account.ts';
 import type { Door } from '../call.ts';
-import { clientAddress } from '../client-address.ts';
+import { originOf } from '../client-address.ts';
 import { assertOwnForm, readForm, showForm } from '../form-page.ts';
 import { bootstrapPage, firstAccountPage, type RefusedEntry } from './bootstrap-page.ts';
 
 const PATH = '/bootstrap';
 const METHODS = ['GET', 'HEAD', 'POST'];
-/** Entries from one address within a minute. */
-const MOST_ATTEMPTS = 5;
-const MINUTE_MS = 60_000;
 
 /**
  * Serves the page that makes the first account. The form carries the token itself, so there is nothing that a foreign
  * page could ride on. The returned function says whether it answered; without `firstAccount` it never does.
  */
-export function createBootstrap({ firstAccount, config, logger, clock, newRequestId }: Pick<Door, 'firstAccount' | 'config' | 'logger' | 'clock' | 'newRequestId'>): (http: Context) => Promise<boolean> {
-  const attempts = new Attempts(clock);
-
+export function createBootstrap({ firstAccount, admission, config, logger, newRequestId }: Pick<Door, 'firstAccount' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<boolean> {
   async function take(http: Context, accounts: FirstAccount, requestId: string): Promise<void> {
-    const address = clientAddress(http.req.socket.remoteAddress, http.get('X-Forwarded-For') || undefined, config.trustedProxyHops);
+    const origin = originOf(http.req, config.trustedProxyHops);
     let entered = { token: '', email: '', name: '' };
     try {
-      attempts.count(address);
+      // The token cannot be guessed, but neither should it be tried.
+      await admission.countStranger('bootstrap', addressBlock(origin.clientAddress), { requestId, origin });
       assertOwnForm(http);
       const form = await readForm(http, config.bodyTimeoutMs);
       entered = { token: form.get('token') ?? '', email: form.get('email') ?? '', name: form.get('name') ?? '' };
-      const opened = await accounts.open(entered, { requestId, origin: { clientAddress: address, userAgent: http.get('User-Agent') || null } });
+      const opened = await accounts.open(entered, { requestId, origin });
       logger.info({ requestId, accountId: opened.accountId }, 'the first account was made');
       showForm(http, 201, firstAccountPage(opened, config.publicBaseUrl));
     } catch (error) {
       const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it stays.', { cause: error });
       const { status, code, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error, requestId }, 'the first account could not be made');
-      else logger.warn({ requestId, clientAddress: address, code }, 'the first account was refused');
+      else logger.warn({ requestId, clientAddress: origin.clientAddress, code }, 'the first account was refused');
       if (retryAfterS !== undefined) http.set('Retry-After', String(retryAfterS));
       showForm(http, status, bootstrapPage({ ...entered, message: problem.message, field: fieldOf(problem) }));
     }
@@ -57,28 +54,4 @@ export function createBootstrap({ firstAccount, config, logger, clock, newReques
 function fieldOf({ problem }: ProblemError): RefusedEntry['field'] {
   const name = problem.param?.slice(1);
   return name === 'token' || name === 'email' || name === 'name' ? name : null;
-}
-
-/** Counts entries by address, in this process: the token cannot be guessed, but neither should it be tried. */
-class Attempts {
-  readonly #clock: () => Date;
-  readonly #counts = new Map<string, number>();
-  #minute = 0;
-
-  constructor(clock: () => Date) {
-    this.#clock = clock;
-  }
-
-  /** @throws ProblemError `rate_limit_exceeded` */
-  count(address: string): void {
-    const nowMs = this.#clock().getTime();
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    if (minute !== this.#minute) this.#counts.clear();
-    this.#minute = minute;
-    const count = (this.#counts.get(address) ?? 0) + 1;
-    this.#counts.set(address, count);
-    if (count <= MOST_ATTEMPTS) return;
-    const retryAfterS = Math.ceil(((minute + 1) * MINUTE_MS - nowMs) / 1000);
-    throw new ProblemError('rate_limit_exceeded', `Too many entries from your address. Wait ${retryAfterS} seconds and try again.`, { retryAfterS });
-  }
 }

@@ -19,14 +19,14 @@ export async function trustScoreOf(em: SqlEntityManager, agentId: string): Promi
 export async function rewardNarrowScopes(em: SqlEntityManager, agentId: string, asked: readonly Scope[], bonusPerScope: number): Promise<void> {
   const bonus = Math.min(NARROW_SCOPE_MOST, (SCOPES.length - new Set(asked).size) * bonusPerScope);
   if (bonus <= 0) return;
-  await em.execute(`update agents.agents set trust_score = ${RAISED}, narrow_scopes_rewarded_at = now() where id = ? and narrow_scopes_rewarded_at is null`, [bonus, agentId]);
+  await em.execute(`update agents.agents set trust_score = ${RAISED}, narrow_scopes_rewarded_at = auth.clock() where id = ? and narrow_scopes_rewarded_at is null`, [bonus, agentId]);
 }
 
 /** Rewards an agent for rotating a key: 0.05, once in a calendar quarter (UTC). */
 export async function rewardRotation(em: SqlEntityManager, agentId: string): Promise<void> {
   await em.execute(
-    `update agents.agents set trust_score = ${RAISED}, rotation_rewarded_at = now()
-     where id = ? and (rotation_rewarded_at is null or rotation_rewarded_at < date_trunc('quarter', now(), 'UTC'))`,
+    `update agents.agents set trust_score = ${RAISED}, rotation_rewarded_at = auth.clock()
+     where id = ? and (rotation_rewarded_at is null or rotation_rewarded_at < date_trunc('quarter', auth.clock(), 'UTC'))`,
     [ROTATION_BONUS, agentId],
   );
 }

@@ -3,9 +3,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { matchesApiKey } from '../../../platform/auth/api-key.ts';
-import { KeyStore, type FoundApiKey } from '../../../platform/auth/key-store.ts';
+import { PostgresAdmission } from '../../../platform/auth/postgres-admission.ts';
+import { SCOPES, type Principal } from '../../../platform/auth/principal.ts';
+import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
+import { createPubSub, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { MIGRATION_OWNERS } from '../../../processes/ground.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
@@ -16,6 +18,8 @@ const PEPPER = randomBytes(24).toString('hex');
 let folder: string;
 let testDatabase: TestDatabase;
 let database: Database;
+let pubSub: PubSub;
+let admission: PostgresAdmission;
 let env: Record<string, string>;
 
 beforeAll(async () => {
@@ -25,9 +29,12 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase(MIGRATION_OWNERS);
   const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
   database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger });
+  pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
+  admission = new PostgresAdmission({ database, pubSub, keyPepper: Buffer.from(PEPPER), rateLimits: standardRateLimits('three'), logger });
   env = { DATABASE_URL: testDatabase.applicationUrl, DATABASE_OWNER_URL: testDatabase.ownerUrl, KEY_PEPPER: PEPPER, LIFTGRAPH_DATA_DIR: join(folder, 'data') };
 });
 afterAll(async () => {
+  await pubSub?.close();
   await database?.close();
   await testDatabase?.drop();
   await rm(folder, { recursive: true });
@@ -35,9 +42,9 @@ afterAll(async () => {
 
 const admin = (args: readonly string[], more: Record<string, string> = {}): Promise<CliResult> => startCli(['admin', ...args], { cwd: folder, temporary: folder, env: { ...env, ...more } }).result;
 
-/** The key as the service would find it. */
-async function found(key: string): Promise<FoundApiKey | undefined> {
-  return (await new KeyStore(database, Buffer.from(PEPPER)).find(key)).find((candidate) => !candidate.ended && matchesApiKey({ ...candidate, lookup: Buffer.alloc(0) }, key));
+/** Who the service says that the key is. */
+async function principalOf(key: string): Promise<Principal> {
+  return (await admission.admit({ requestId: 'req_test', origin: { clientAddress: '192.0.2.1', userAgent: null }, authorization: `Bearer ${key}`, onSandboxHost: false })).principal;
 }
 
 test('an account comes with a pair of keys that may do everything', async () => {
@@ -46,15 +53,15 @@ test('an account comes with a pair of keys that may do everything', async () => 
   const [live, sandbox] = [/live key {2}(svc_live_sk_\w{24})\n/.exec(stdout)?.[1], /test key {2}(svc_test_sk_\w{24})\n/.exec(stdout)?.[1]];
   expect(stdout).toContain('they are shown this once');
   expect(stdout).toContain(`  curl -sS http://127.0.0.1:4000/v1/keys -H 'Authorization: Bearer ${live}'`);
-  expect((await found(live!))?.scopes).toHaveLength(10);
-  expect((await found(sandbox!))?.agentId).toBeNull();
+  expect(await principalOf(live!)).toMatchObject({ environment: 'live', agentId: null, scopes: SCOPES });
+  expect(await principalOf(sandbox!)).toMatchObject({ environment: 'sandbox', agentId: null, scopes: SCOPES });
 
   const again = await admin(['account', 'create', '--email', 'ops@shop.example']);
   expect([again.code, again.stderr]).toEqual([1, 'error: There is an account of ops@shop.example already. Another pair of keys for it: npx liftgraph admin key create --account ops@shop.example\n']);
 
   const spare = await admin(['key', 'create', '--account', 'OPS@shop.example', '--scopes', 'health:read, audit:read', '--json']);
   const made = JSON.parse(spare.stdout) as { account_id: string; live: { key: string } };
-  expect(await found(made.live.key)).toMatchObject({ accountId: made.account_id, scopes: ['health:read', 'audit:read'] });
+  expect(await principalOf(made.live.key)).toMatchObject({ accountId: made.account_id, scopes: ['health:read', 'audit:read'] });
 
   const planned = await admin(['account', 'set-plan', made.account_id, 'pro']);
   expect(planned.stdout).toMatch(new RegExp(`^${made.account_id} {2}pro +people +4 keys, since \\d{4}-\\d\\d-\\d\\d {2}ops@shop.example, Shop\n$`));

@@ -6,11 +6,13 @@ import { AccountKeys, type KeyStatus } from '../../../../platform/auth/account-k
 import { createAccount } from '../../../../platform/auth/account-store.ts';
 import { KeyStore } from '../../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../../platform/auth/migrations.ts';
-import { matchesApiKey } from '../../../../platform/auth/api-key.ts';
+import { PostgresAdmission } from '../../../../platform/auth/postgres-admission.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../../../platform/auth/principal.ts';
+import { RATE_CLASSES, type RateLimits } from '../../../../platform/auth/rate-limits.ts';
 import { eventsOwner } from '../../../../platform/events/migrations.ts';
 import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../../platform/postgres/database.ts';
+import { createPubSub, pubSubOwner, type PubSub } from '../../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { agentsOwner } from '../../../../subgraphs/agents/migrations.ts';
 import { createKeyPair } from '../../../../subgraphs/agents/keys/create-key-pair.ts';
@@ -70,17 +72,24 @@ describe('the life of keys', () => {
   let database: Database;
   let owner: Client;
   let services: KeyServices;
+  let pubSub: PubSub;
+  let admission: PostgresAdmission;
 
   beforeAll(async () => {
     const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-    testDatabase = await createTestDatabase([authOwner, eventsOwner, agentsOwner]);
+    testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner, agentsOwner]);
     database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 8, logger });
-    services = { database, keys: new KeyStore(database, randomBytes(32)), clock: () => new Date(), narrowScopeBonus: 0.01 };
+    pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
+    const keyPepper = randomBytes(32);
+    const rateLimits = Object.fromEntries(RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
+    admission = new PostgresAdmission({ database, pubSub, keyPepper, rateLimits, logger });
+    services = { database, keys: new KeyStore(database, keyPepper), clock: () => new Date(), narrowScopeBonus: 0.01 };
     owner = new Client({ connectionString: testDatabase.ownerUrl });
     await owner.connect();
   });
   afterAll(async () => {
     await owner?.end();
+    await pubSub?.close();
     await database?.close();
     await testDatabase?.drop();
   });
@@ -92,7 +101,14 @@ describe('the life of keys', () => {
     return { accountId, principal, context: { requestId: 'req_test', principal, apiVersion: '2026-02-01' } };
   }
 
-  const authenticates = async (secret: string): Promise<boolean> => (await services.keys.find(secret)).some((found) => !found.ended && matchesApiKey({ ...found, lookup: Buffer.alloc(0) }, secret));
+  const authenticates = (secret: string): Promise<boolean> =>
+    admission.admit({ requestId: 'req_test', origin: { clientAddress: '192.0.2.1', userAgent: null }, authorization: `Bearer ${secret}`, onSandboxHost: false }).then(
+      () => true,
+      (error: unknown) => {
+        expect(error).toMatchObject({ type: 'expired_api_key' });
+        return false;
+      },
+    );
   const statuses = (accountId: Uuid): Promise<ReadonlyMap<Uuid, KeyStatus>> =>
     database.asTenant(accountId, async (em) => new Map((await new AccountKeys(em, 'live').list({ limit: 1000, offset: 0 })).map(({ id, status }) => [id, status])));
   /** Time passes for one account alone: everything in its past and future moves back. */
