@@ -84,11 +84,18 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
     expect(problem(await agent.post('/keys', body))).toEqual({ status: 422, type: 'validation_error', code, param });
   });
 
-  test('on the plan enterprise a key may carry an allowlist', async () => {
+  test('on the plan enterprise a key may carry an allowlist; it holds, as do the pinned version and the end', async () => {
     await owner.query(`update auth.accounts set plan = 'enterprise' where account_id = (select account_id from agents.agents where id = $1)`, [await agentId(agent)]);
     const made = await agent.post('/keys', { allowed_ips: ['127.0.0.1', '10.1.2.3/8', '2001:db8::/32'], expires_at: '2199-01-01T01:00:00+01:00', api_version: '2025-11-01' });
     expect(made.status).toBe(201);
-    const [test] = (await agent.get('/keys?per_page=1')).body['keys'] as unknown as readonly Json[];
+    const inside = await withKey(made, 'live', 'key').get('/agents/me');
+    expect([inside.status, inside.headers.get('svc-api-version')]).toEqual([200, '2025-11-01']);
+    const elsewhere = withKey(await agent.post('/keys', { allowed_ips: ['192.0.2.0/24', '2001:db8::1'], name: 'elsewhere' }), 'live', 'key');
+    expect(problem(await elsewhere.get('/agents/me'))).toMatchObject({ status: 403, type: 'ip_not_allowed' });
+    const rotated = await agent.post(`/keys/${at(made, 'live', 'id')}/rotate`, {});
+    expect((await withKey(rotated, 'key').get('/agents/me')).headers.get('svc-api-version')).toBe('2025-11-01');
+    await agent.delete(`/keys/${at(rotated, 'id')}`);
+    const [test] = ((await agent.get('/keys')).body['keys'] as unknown as readonly Json[]).filter((key) => String(key['id']) === at(made, 'test', 'id'));
     expect(test).toMatchObject({ allowed_ips: ['127.0.0.1/32', '10.0.0.0/8', '2001:db8::/32'], expires_at: '2199-01-01T00:00:00.000Z' });
   });
 
@@ -120,8 +127,9 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
     const keys = (await agent.get('/keys')).body['keys'] as unknown as readonly Json[];
     const statusOf = (id: string) => String(keys.find((key) => String(key['id']) === id)?.['status']);
     expect([firstId, at(rotated, 'id'), at(again, 'id'), at(made, 'test', 'id')].map(statusOf)).toEqual(['expired', 'rotating', 'revoked', 'active']);
-    expect((await events(agent)).map(({ type }) => type)).toEqual(['agent.registered', 'agent.scope_changed', 'agent.key_rotated', 'agent.key_rotated', 'agent.key_revoked']);
-    expect((await events(agent)).at(-1)!.body).toMatchObject({ severity: 'warning', actor: { type: 'agent' }, target: { type: 'key', id: at(again, 'id') }, details: { own: true } });
+    const told = (await events(agent)).filter(({ type }) => type.startsWith('agent.'));
+    expect(told.map(({ type }) => type)).toEqual(['agent.registered', 'agent.scope_changed', 'agent.key_rotated', 'agent.key_rotated', 'agent.key_revoked']);
+    expect(told.at(-1)!.body).toMatchObject({ severity: 'warning', actor: { type: 'agent' }, target: { type: 'key', id: at(again, 'id') }, details: { own: true } });
   });
 
   test.each(['me', 'agent id', 'UUID'])('an agent rotates the key that it was registered with, named by %s', async (form) => {
