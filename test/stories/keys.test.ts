@@ -95,7 +95,7 @@ describe.each(LAYOUTS)('the life of keys, %s', (layout) => {
     const rotated = await agent.post(`/keys/${at(made, 'live', 'id')}/rotate`, {});
     expect((await withKey(rotated, 'key').get('/agents/me')).headers.get('svc-api-version')).toBe('2025-11-01');
     await agent.delete(`/keys/${at(rotated, 'id')}`);
-    const [test] = ((await agent.get('/keys')).body['keys'] as unknown as readonly Json[]).filter((key) => String(key['id']) === at(made, 'test', 'id'));
+    const test = ((await agent.get('/keys')).body['keys'] as unknown as readonly Json[]).find((key) => String(key['id']) === at(made, 'test', 'id'));
     expect(test).toMatchObject({ allowed_ips: ['127.0.0.1/32', '10.0.0.0/8', '2001:db8::/32'], expires_at: '2199-01-01T00:00:00.000Z' });
   });
 
