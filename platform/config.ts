@@ -50,6 +50,10 @@ export interface Config {
   readonly rateLimits: RateLimits;
   /** Weight of each component in the score of the trust envelope; the same in every process. */
   readonly trustWeights: TrustWeights;
+  /** Added to an agent's trust score for each scope that it does without; the rule's own 0.01 when undefined. */
+  readonly trustNarrowScopeBonus: number | undefined;
+  /** Opens the page that makes the first account; there is no such page when undefined. */
+  readonly bootstrapToken: string | undefined;
 }
 
 /** The environment does not describe a runnable service. The message has one line per wrong value. */
@@ -62,6 +66,10 @@ export class ConfigError extends Error {
 const wholeNumber = (least: number, most: number, unit = '') => {
   const expected = `a whole number from ${least} to ${most}${unit}`;
   return z.string(expected).regex(/^\d{1,16}$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
+};
+const fraction = (least: number, most: number) => {
+  const expected = `a number from ${least} to ${most}`;
+  return z.string(expected).regex(/^\d{1,9}(?:\.\d{1,9})?$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
 };
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, `one of ${values.join(', ')}`);
 const flag = z.enum(['true', 'false', '1', '0'], 'true or false').transform((value) => value === 'true' || value === '1');
@@ -118,12 +126,14 @@ const environmentSchema = z.object({
   TIER_TABLE: oneOf(TIER_TABLES).default('three'),
   RATE_LIMITS: rateLimits.optional(),
   TRUST_WEIGHTS: trustWeights.optional(),
+  TRUST_NARROW_SCOPE_BONUS: fraction(0, 0.05).optional(),
+  BOOTSTRAP_TOKEN: z.string().min(32, 'at least 32 characters').optional(),
 });
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
 /** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY']);
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'BOOTSTRAP_TOKEN']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
@@ -187,6 +197,8 @@ function toConfig(environment: Environment): Config {
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
+    trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
+    bootstrapToken: environment.BOOTSTRAP_TOKEN,
   };
 }
 
@@ -200,7 +212,7 @@ export function describeConfig(config: Config): string[] {
 
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey') return '(set, hidden)';
+  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey' || name === 'bootstrapToken') return '(set, hidden)';
   if (name === 'trustWeights') return Object.entries(value as TrustWeights).map(([component, weight]) => `${component}=${weight}`).join(',');
   if (name === 'rateLimits') return Object.entries(value as RateLimits).map(([rateClass, { perMinute, perDay }]) => `${rateClass}=${perMinute}${perDay === null ? '' : `/${perDay}`}`).join(',');
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');

@@ -1,9 +1,11 @@
+import { FirstAccount } from '../platform/auth/first-account.ts';
+import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import type { Config } from '../platform/config.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
-import { holdDataDirectory, KEY_ENCRYPTION_SECRET } from './data-directory.ts';
+import { holdDataDirectory, KEY_ENCRYPTION_SECRET, KEY_PEPPER_SECRET } from './data-directory.ts';
 import { prepareExample } from './example-files.ts';
 import { startStores } from './embedded-stores.ts';
 import { localExports } from './exports-port.ts';
@@ -31,16 +33,17 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     await migrate({ ownerUrl: stores.database.ownerUrl, owners: MIGRATION_OWNERS });
     const ground = await openGround({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger });
     undo.push(() => ground.close());
-    const keyPepper = Buffer.from(config.keyPepper ?? directory.secret('key-pepper'));
+    const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
-    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
     undo.push(() => worker.close());
     const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({
       config,
       subgraphs,
       admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
+      firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
       keys: new PublicKeyStore(ground.database),
       exportAttribution: localExports(ground),

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
+import { PLANS, SCOPES, type Plan, type Scope } from '../platform/auth/principal.ts';
+import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
@@ -23,6 +25,8 @@ Examples:
       is this result, from POST /v1/attribution, what the service signed?
   npx liftgraph keys rotate
       let the next key sign from now on
+  npx liftgraph admin account create --email you@example.com --plan pro
+      the first account and its keys
 
 Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told from their columns:
   touchpoints  user_id, timestamp, channel [, campaign, source, medium, cost, event_type, event_id]
@@ -107,6 +111,44 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .description('nothing that this key signed may be believed any more; cannot be undone')
     .argument('<kid>', 'as keys list shows it')
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
+
+  const admin = program.command('admin').description('accounts and their keys; takes the configuration of the service from the environment, whether it runs or not');
+  const account = admin.command('account').description('who uses this installation');
+  const perMinute = () => new Option('--requests-per-minute <number>', 'agreed with this account (default: what plan and tier allow)').argParser(wholeNumber(1, 1_000_000));
+  const perDay = () => new Option('--requests-per-day <number>', 'agreed with this account (default: what plan and tier allow)').argParser(wholeNumber(1, 1_000_000_000));
+  account
+    .command('create')
+    .description('an account that people run, with its first live and test key; agents open theirs by registering')
+    .requiredOption('--email <address>', 'of its operator')
+    .addOption(new Option('--plan <plan>', 'what it may use').choices(PLANS).default('pay_per_analysis'))
+    .option('--name <name>', 'for lists')
+    .addOption(perMinute())
+    .addOption(perDay())
+    .option('--json', 'print the keys as JSON')
+    .action(async (options: NewAccountOptions) => (await import('./cli/admin-command.ts')).createAccountByAdmin(options));
+  account
+    .command('list')
+    .description('every account, the newest first')
+    .option('--json', 'print them as JSON')
+    .action(async (options: { json?: true }) => (await import('./cli/admin-command.ts')).listAccounts(options));
+  account
+    .command('set-plan')
+    .description('from the next request on; limits that are left out follow the plan')
+    .argument('<account>', 'id, e-mail or operator id')
+    .addArgument(new Argument('<plan>', 'what it may use').choices(PLANS))
+    .addOption(perMinute())
+    .addOption(perDay())
+    .action(async (reference: string, plan: Plan, options: NewAccountOptions) => (await import('./cli/admin-command.ts')).setPlan(reference, plan, options));
+  admin
+    .command('key')
+    .description('keys of an account')
+    .command('create')
+    .description('another live and test key, for whoever has lost theirs')
+    .requiredOption('--account <account>', 'id, e-mail or operator id')
+    .option('--name <name>', 'for lists')
+    .option('--scopes <scopes>', 'what the keys may do, separated by commas (default: everything)', scopeList)
+    .option('--json', 'print the keys as JSON')
+    .action(async (options: NewKeyOptions) => (await import('./cli/admin-command.ts')).createKeyByAdmin(options));
   return program;
 }
 
@@ -141,6 +183,13 @@ function nameList(value: string): readonly string[] {
   const names = value.split(',').map((name) => name.trim()).filter((name) => name !== '');
   if (names.length === 0) throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
   return names;
+}
+
+function scopeList(value: string): readonly Scope[] {
+  const names = value.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
+  return [...new Set(names)] as Scope[];
 }
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -21,6 +21,8 @@ export interface DataDirectory {
 
 /** Name of the secret that seals what is kept secret at rest, where the environment names none. */
 export const KEY_ENCRYPTION_SECRET = 'key-encryption';
+/** Name of the secret that keys the lookup values of API keys, where the environment names none. */
+export const KEY_PEPPER_SECRET = 'key-pepper';
 
 const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.string() });
 const SECRET_BYTES = 32;

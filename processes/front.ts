@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { createGateway, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../platform/auth/admission.ts';
+import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Config } from '../platform/config.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
@@ -20,6 +21,8 @@ export interface FrontOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
+  /** Makes the first account; there is no page for it when absent. */
+  readonly firstAccount?: FirstAccount | null;
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
@@ -59,7 +62,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, firstAccount: options.firstAccount ?? null, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

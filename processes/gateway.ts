@@ -1,3 +1,5 @@
+import { FirstAccount } from '../platform/auth/first-account.ts';
+import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../gateway/data-sources.ts';
@@ -17,11 +19,13 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   const clock = () => new Date();
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
+  const keyPepper = Buffer.from(config.keyPepper!);
   const front = await openFront({
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
-    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper: Buffer.from(config.keyPepper!), rateLimits: config.rateLimits, logger }),
+    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
+    firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),

@@ -1,5 +1,7 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
+import type { Config } from '../platform/config.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
+import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
@@ -19,6 +21,7 @@ export interface SubgraphOptions {
   readonly ground: Ground;
   readonly keyPepper: Buffer;
   readonly clock: () => Date;
+  readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus'>>;
 }
 
 /** The verb behind uploads, with its services filled in. */
@@ -29,11 +32,11 @@ export function recordsPort({ ground, clock }: Pick<SubgraphOptions, 'ground' | 
 
 /** Builds one subgraph with its services filled in. */
 export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions): Promise<Subgraph> {
-  const { ground, keyPepper, clock } = options;
+  const { ground, keyPepper, clock, config } = options;
   const { database, jobs, pubSub, clickhouse } = ground;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), clock });
+      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

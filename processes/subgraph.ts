@@ -15,7 +15,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const clock = () => new Date();
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
-  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper: Buffer.from(config.keyPepper!), clock });
+  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper: Buffer.from(config.keyPepper!), clock, config });
   const streams = name === 'attribution' ? { ...serveRecords(recordsPort({ ground, clock }).receiveRecords), ...serveExports(localExports(ground)) } : undefined;
   const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
   return {

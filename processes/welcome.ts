@@ -14,6 +14,7 @@ export function welcome(config: Config, port: number, example: ExampleFiles): st
     `  REST       ${root}/v1          documentation at ${root}/docs`,
     `  GraphQL    ${root}/graphql     open it in a browser for GraphiQL; subscriptions over WebSocket`,
     `  Health     ${root}/readyz`,
+    ...(config.bootstrapToken === undefined ? [] : [`  Account    ${root}/bootstrap   makes the first one, with BOOTSTRAP_TOKEN`]),
     `  Data       ${relative(process.cwd(), config.dataDir) || '.'}`,
     '',
     'Paste this to register, upload an example shop and see what each channel added:',

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../platform/auth/admission.ts';
+import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Principal, RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
@@ -61,6 +62,8 @@ export interface Door {
   readonly ingestRecords: IngestRecords;
   readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
+  /** Makes the first account; null where the installation has no token for it. */
+  readonly firstAccount: FirstAccount | null;
   /** The keys that signed results are verified with. */
   readonly keySet: () => Promise<KeySet>;
   readonly config: DoorConfig;

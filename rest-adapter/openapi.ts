@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
 import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';
-import type { Json, Operation } from './operation.ts';
+import { needsBody, type Json, type Operation } from './operation.ts';
 import { problemsOf, stepsOf } from './pipeline.ts';
 import { errorBody, problemBody } from './representations/error.ts';
-import { API_VERSIONS, CURRENT_VERSION } from './versions.ts';
+import { CURRENT_VERSION } from './versions.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
 
@@ -109,7 +110,7 @@ function fields(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'head
 function requestBody(operation: Operation, components: Components): Json {
   const files = operation.kind === 'upload' ? UPLOAD_MEDIA_TYPES.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]) : [];
   const form = operation.kind === 'upload' ? [['multipart/form-data', { schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } } }]] : [];
-  return { required: true, content: { 'application/json': { schema: components.schemaOf(operation.bodySchema!), example: operation.example.body }, ...Object.fromEntries([...files, ...form]) } };
+  return { required: needsBody(operation), content: { 'application/json': { schema: components.schemaOf(operation.bodySchema!), example: operation.example.body }, ...Object.fromEntries([...files, ...form]) } };
 }
 
 function successResponses(operation: Operation, components: Components): Json {

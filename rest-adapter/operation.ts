@@ -97,6 +97,11 @@ export interface Operation<
   readonly example: OperationExample;
 }
 
+/** Whether a request without a body is refused; a body schema that takes nothing makes the body optional. */
+export function needsBody({ bodySchema }: Operation): boolean {
+  return bodySchema !== undefined && !bodySchema.safeParse(undefined).success;
+}
+
 /** Writes a row with its schemas inferred; the table itself holds rows of any schema. */
 export function operation<
   Path extends z.ZodObject = z.ZodObject<Record<never, never>>,

@@ -1,6 +1,7 @@
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
+import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
-import { API_VERSIONS, CURRENT_VERSION, deprecationOf } from './versions.ts';
+import { CURRENT_VERSION, deprecationOf } from './versions.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #17202a; --soft: #5a6775; --line: #dfe5ea; --paper: #fff; --accent: #0b6e5f; --wash: #f2f7f6 }
@@ -84,9 +85,10 @@ export const START_SCRIPT = `(async (script) => {
 })(document.currentScript.src);
 `;
 
-function document(title: string, body: string): string {
+/** A page in the house style; `style` adds what it alone needs. */
+export function document(title: string, body: string, style = ''): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><link rel="icon" href="data:,"><style>${STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><link rel="icon" href="data:,"><style>${STYLE}${style}</style></head>
 <body><main>
 ${body}
 </main></body></html>
@@ -97,6 +99,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-function escape(text: string): string {
+/** Text as HTML, between tags and in quoted attributes. */
+export function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,7 +1,6 @@
 import { ProblemError } from '../schema/problems.ts';
+import { API_VERSIONS } from '../schema/value-lists.ts';
 
-/** The dated versions that the service answers in, newest first (interface specification §9). */
-export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
 export const CURRENT_VERSION: ApiVersion = API_VERSIONS[0];

@@ -24,3 +24,13 @@ export const EXPORT_LEVELS = ['channels', 'periods', 'campaigns', 'paths'] as co
 export type ExportLevel = (typeof EXPORT_LEVELS)[number];
 
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
+
+/** The dated versions that the service answers in, newest first (interface specification §9). */
+export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
+
+/** Where a key leads, what it is, and where it stands in its life. */
+export const KEY_ENVIRONMENTS = ['live', 'test'] as const;
+export const KEY_TYPES = ['sk', 'pk'] as const;
+export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as const;
+/** Longest time that a rotated key goes on working (interface specification §8: 24 hours). */
+export const MAX_GRACE_HOURS = 24;

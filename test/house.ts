@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
+import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
@@ -43,6 +44,8 @@ export interface HouseOptions {
   readonly clock?: () => Date;
   /** Those of the contract are in the way of most tests: without this nobody is limited. */
   readonly rateLimits?: RateLimits;
+  /** Opens the page of the first account. */
+  readonly bootstrapToken?: string;
 }
 
 const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
@@ -75,6 +78,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
     admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger }),
+    firstAccount: options.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, options.bootstrapToken),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),

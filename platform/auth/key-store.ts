@@ -8,6 +8,38 @@ import { SCOPES, type Scope } from './principal.ts';
 /** What a list of keys may show of one (contract: prefix, last4); 95 bits stay unseen. */
 const DISPLAY_PREFIX_LENGTH = 16;
 
+/** A key to make: whom it stands for, and what it may do. What is left out restricts nothing. */
+export interface NewApiKey {
+  readonly accountId: Uuid;
+  readonly agentId: Uuid | null;
+  readonly kind: ApiKeyKind;
+  /** All ten when absent. */
+  readonly scopes?: readonly Scope[];
+  readonly keyPairId?: Uuid | null;
+  readonly name?: string | null;
+  /** Addresses and CIDR ranges; host bits of a range are cleared. */
+  readonly allowedIps?: readonly string[] | null;
+  readonly expiresAt?: Date | null;
+  readonly apiVersion?: string | null;
+}
+
+/** A fresh key: the only time that it is ever readable. */
+export interface IssuedApiKey {
+  readonly id: Uuid;
+  readonly secret: string;
+  readonly kind: ApiKeyKind;
+  readonly displayPrefix: string;
+  readonly last4: string;
+  readonly createdAt: Date;
+}
+
+/** A live key and its twin for the sandbox. */
+export interface IssuedKeyPair {
+  readonly keyPairId: Uuid;
+  readonly live: IssuedApiKey;
+  readonly test: IssuedApiKey;
+}
+
 /** A key as authentication needs it; `ended` is true when it was revoked or has expired by the database's clock. */
 export interface FoundApiKey extends Omit<StoredApiKey, 'lookup'> {
   readonly id: Uuid;
@@ -39,16 +71,36 @@ export class KeyStore {
     this.#pepper = pepper;
   }
 
-  /** Creates a key inside the tenant's transaction and returns it: the only time it is ever readable. */
-  async issue(em: SqlEntityManager, key: { accountId: Uuid; agentId: Uuid | null; kind: ApiKeyKind; scopes?: readonly Scope[] }): Promise<string> {
+  /** Creates a key inside the tenant's transaction. */
+  async create(em: SqlEntityManager, key: NewApiKey): Promise<IssuedApiKey> {
+    const id = newUuid();
     const secret = generateApiKey(key.kind);
+    const [displayPrefix, last4] = [secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4)];
     const sealed = sealApiKey(this.#pepper, secret);
-    await em.execute(
-      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s))`,
-      [newUuid(), key.accountId, key.agentId, key.kind, secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4), sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES)],
+    const [row] = await em.execute<[{ created_at: string }]>(
+      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, ?,
+               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?, auth.clock())
+       returning to_jsonb(created_at) #>> '{}' as created_at`,
+      [
+        id, key.accountId, key.agentId, key.kind, displayPrefix, last4, sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES), key.keyPairId ?? null, key.name ?? null,
+        JSON.stringify(key.allowedIps ?? []), key.expiresAt?.toISOString() ?? null, key.apiVersion ?? null,
+      ],
     );
-    return secret;
+    return { id, secret, kind: key.kind, displayPrefix, last4, createdAt: new Date(row.created_at) };
+  }
+
+  /** Creates a live key and its test twin, alike in everything else. */
+  async createPair(em: SqlEntityManager, pair: Omit<NewApiKey, 'kind' | 'keyPairId'>): Promise<IssuedKeyPair> {
+    const keyPairId = newUuid();
+    const live = await this.create(em, { ...pair, keyPairId, kind: 'svc_live_sk' });
+    const test = await this.create(em, { ...pair, keyPairId, kind: 'svc_test_sk' });
+    return { keyPairId, live, test };
+  }
+
+  /** {@link create}, for callers that need nothing but the secret. */
+  async issue(em: SqlEntityManager, key: NewApiKey): Promise<string> {
+    return (await this.create(em, key)).secret;
   }
 
   /** Every stored key that shares the index value: one, but for a collision of 64-bit lookups. */

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission-migration.ts';
+import { keyManagementMigration } from './key-management-migration.ts';
 
 /**
  * Owner `auth`: accounts (the tenants), their keys, and the nonces seen in the last day.
@@ -118,5 +119,6 @@ export const authOwner: MigrationOwner = {
     },
     admissionMigration,
     admissionUnderLoadMigration,
+    keyManagementMigration,
   ],
 };

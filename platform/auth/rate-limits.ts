@@ -10,12 +10,12 @@ export interface RateLimit {
  * Who is limited how: keys of the sandbox, operators by plan (`standard`, `pro`, `enterprise`), agents by tier
  * (`agent_enterprise` is the highest tier of the table of four), and strangers by address.
  */
-export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth'] as const;
+export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth', 'bootstrap'] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
 export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 
 /** What strangers are counted by. */
-export type StrangerClass = Extract<RateClass, 'register' | 'oauth'>;
+export type StrangerClass = Extract<RateClass, 'register' | 'oauth' | 'bootstrap'>;
 
 /** `three` is listing A of the contract, §2 "Agent tiers"; `four` its variant B. */
 export const TIER_TABLES = ['three', 'four'] as const;
@@ -49,6 +49,7 @@ export function standardRateLimits(tierTable: TierTable): RateLimits {
     ...LIMITS_OF_TIERS[tierTable],
     register: { perMinute: 10, perDay: 100 },
     oauth: { perMinute: 30, perDay: null },
+    bootstrap: { perMinute: 5, perDay: 50 },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from '../postgres/database.ts';
-import { newUuid } from '../identifiers.ts';
-import type { Environment, RequestContext } from '../auth/principal.ts';
+import { newUuid, publicId, type Uuid } from '../identifiers.ts';
+import type { Environment, Principal, RequestContext } from '../auth/principal.ts';
 
 /** What the audit log knows of (contract §6). */
 export const AUDIT_EVENT_TYPES = [
@@ -46,6 +46,12 @@ export interface AuditActor {
   readonly type: 'agent' | 'key' | 'system' | 'anonymous';
   /** Public id; null for the system and for strangers. */
   readonly id: string | null;
+}
+
+/** Who did it, as the log names a caller: the agent that the credential is bound to, else the key itself. */
+export function auditActor(principal: Principal | null): AuditActor {
+  if (principal === null) return { type: 'anonymous', id: null };
+  return principal.agentId === null ? { type: 'key', id: publicId('key', principal.credentialId as Uuid) } : { type: 'agent', id: publicId('agent', principal.agentId as Uuid) };
 }
 
 /** Something that happened, as whoever saw it tells it. Numbers, hashes and order come when it is sealed. */

@@ -5,6 +5,7 @@ import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
 import { dateRange } from '../representations/date-range.ts';
+import { moment } from '../representations/moment.ts';
 import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
@@ -26,12 +27,6 @@ const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
 const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
-
-/** In the years 1 to 9999 even in UTC: an offset may lead out of them. */
-const moment = z.iso.datetime({ offset: true }).refine((text) => {
-  const year = new Date(text).getUTCFullYear();
-  return !(year < 1 || year > 9999);
-}, 'must lie in the years 1 to 9999, UTC');
 
 const request = z
   .object({

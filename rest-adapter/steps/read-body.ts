@@ -2,6 +2,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import { hasBody, readWholeBody } from '../body-stream.ts';
 import type { Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
+import { needsBody } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 
 const DEFAULT_TIMEOUT_MS = 15_000;
@@ -23,7 +24,7 @@ export const readBody: Step = {
       const bytes = await readWholeBody(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
       if (bytes.length > 0) call.body = parseJson(bytes);
     }
-    if (call.body === undefined && operation.bodySchema !== undefined) throw new ProblemError('invalid_request', 'This operation needs a JSON body.', { code: 'missing_body' });
+    if (call.body === undefined && needsBody(operation)) throw new ProblemError('invalid_request', 'This operation needs a JSON body.', { code: 'missing_body' });
     await next();
   },
 };

@@ -29,5 +29,13 @@ export const agentsOwner: MigrationOwner = {
            as $$ select id from agents.agents where referral_code = code and status = 'active' $$`,
       ],
     },
+    {
+      name: '002-trust-rules',
+      up: [
+        `alter table agents.agents add column narrow_scopes_rewarded_at timestamptz, add column rotation_rewarded_at timestamptz`,
+        `comment on column agents.agents.narrow_scopes_rewarded_at is 'asking for less is rewarded once'`,
+        `comment on column agents.agents.rotation_rewarded_at is 'rotating a key is rewarded once in a calendar quarter'`,
+      ],
+    },
   ],
 };

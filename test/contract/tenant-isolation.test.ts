@@ -7,7 +7,7 @@ import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 
-const UNKNOWN: Readonly<Record<string, string>> = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', agent: 'agent_0351EFSwMCuWsp5CADuBq8', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ' };
+const UNKNOWN: Readonly<Record<string, string>> = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', agent: 'agent_0351EFSwMCuWsp5CADuBq8', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ', key: 'key_0351EFUQxpVTZ7WdNYMSuA' };
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
 /** Which kind of id a path or field takes. */
@@ -16,6 +16,7 @@ function kindOf(text: string): keyof typeof UNKNOWN {
   if (/attribution/i.test(text)) return 'attr';
   if (/agent/i.test(text)) return 'agent';
   if (/experiment/i.test(text)) return 'exp';
+  if (/key/i.test(text)) return 'key';
   throw new Error(`the isolation test does not know whose id ${text} takes: teach it`);
 }
 
@@ -68,7 +69,8 @@ describe('one tenant against another', () => {
     const run = await owner.post('/attribution', { data_source_id: ds, date_range: ['2026-01-01', '2026-01-31'] });
     const experiment = await owner.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: ['2026-01-01', '2026-01-31'], incremental_revenue: 5, standard_error: 1 });
     const me = await owner.get('/agents/me');
-    owned = { ds, attr: String(run.body['id']), agent: String(me.body['agent_id']), exp: String(experiment.body['id']) };
+    const pair = await owner.post('/keys', {});
+    owned = { ds, attr: String(run.body['id']), agent: String(me.body['agent_id']), exp: String(experiment.body['id']), key: String(pair.body['live']?.['id']) };
   });
 
   afterAll(() => house?.stop());

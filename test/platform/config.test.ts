@@ -59,6 +59,7 @@ describe('loadConfig', () => {
     ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
     ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
+    ['BOOTSTRAP_TOKEN', 'short'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
     expect(message.startsWith(`${variable}=`)).toBe(true);
@@ -85,7 +86,7 @@ describe('loadConfig', () => {
   });
 
   test('a refusal never repeats a secret', () => {
-    const message = refusal({ INTERNAL_SECRET: 'too-short-secret', DATABASE_URL: 'mysql://app:hunter2@db/lift', CLICKHOUSE_URL: 'app:hunter2@ch' });
+    const message = refusal({ INTERNAL_SECRET: 'too-short-secret', BOOTSTRAP_TOKEN: 'short-token', DATABASE_URL: 'mysql://app:hunter2@db/lift', CLICKHOUSE_URL: 'app:hunter2@ch' });
     for (const secret of ['too-short-secret', 'short-token', 'hunter2']) expect(message).not.toContain(secret);
   });
 });
@@ -110,6 +111,7 @@ describe('describeConfig', () => {
             INTERNAL_SECRET: secret,
             KEY_PEPPER: secret,
             KEY_ENCRYPTION_KEY: secret,
+            BOOTSTRAP_TOKEN: secret,
           }),
         ).join('\n');
         return !text.includes(secret);

@@ -75,6 +75,7 @@ export async function openDoor(
     admission,
     ingestRecords: options.ingestRecords ?? drainRecords,
     exportAttribution: options.exportAttribution ?? nameOfExport,
+    firstAccount: null,
     health: options.health ?? (async () => ({ status: 'ok', version: '0.1.0', environment: 'live', uptimeSeconds: 12.7, checks: { database: { status: 'ok', latencyMs: 2 }, compute_pool: { status: 'ok', threads: 2, queueDepth: 0 } } })),
     keySet: options.keySet ?? (async () => ({ keys: [] })),
     config: { publicBaseUrl: 'https://api.example/v1', uploadMaxBytes: 4 * 1024 ** 2, trustedProxyHops: 0, ...options.config },

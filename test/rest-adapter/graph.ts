@@ -120,6 +120,24 @@ const SDL = /* GraphQL */ `
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
   type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! trust: TrustEnvelope! }
 
+  enum ApiKeyEnvironment { LIVE TEST }
+  enum ApiKeyType { SK PK }
+  enum ApiKeyStatus { ACTIVE ROTATING REVOKED EXPIRED }
+  type ApiKey {
+    id: ID! keyPairId: ID name: String env: ApiKeyEnvironment! type: ApiKeyType! prefix: String! last4: String! scopes: [String!]! allowedIps: [String!] status: ApiKeyStatus!
+    createdAt: DateTime! lastUsedAt: DateTime expiresAt: DateTime rotatedTo: ID graceEndsAt: DateTime
+  }
+  type ApiKeyEdge { node: ApiKey! }
+  type ApiKeyConnection { edges: [ApiKeyEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  type NewApiKey { id: ID! key: String! prefix: String! last4: String! env: ApiKeyEnvironment! type: ApiKeyType! createdAt: DateTime! }
+  input CreateKeyInput { name: String scopes: [String!] allowedIps: [String!] expiresAt: DateTime apiVersion: String }
+  type CreateKeyPayload { keyPairId: ID! name: String scopes: [String!]! live: NewApiKey! test: NewApiKey! trust: TrustEnvelope! }
+  input RevokeKeyInput { id: ID! }
+  type RevokeKeyPayload { id: ID! status: ApiKeyStatus! revokedAt: DateTime! trust: TrustEnvelope! }
+  input RotateKeyInput { id: ID! graceHours: Int }
+  input RotateAgentKeyInput { agentId: ID! graceHours: Int }
+  type RotateKeyPayload { id: ID! key: String! prefix: String! last4: String! previousKeyId: ID! previousKeyExpiresAt: DateTime! rotatedAt: DateTime! trustScore: Float trust: TrustEnvelope! }
+
   enum PlanInterval { MONTH ONE_TIME }
   type Fee { rate: Float! floorCents: Cents! }
   type PlanLimits { requestsPerMinute: Int dailyLimit: Int }
@@ -142,11 +160,16 @@ const SDL = /* GraphQL */ `
     dataSourceRejects(id: ID!, first: Int, offset: Int): RejectConnection!
     experiment(id: ID!): Experiment
     experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
+    keys(first: Int, offset: Int): ApiKeyConnection!
     plans: PlansPayload!
     verifyResult(input: VerifyResultInput!): ResultVerification!
   }
   type Mutation {
     registerAgent(input: RegisterAgentInput!): RegisterAgentPayload!
+    createKey(input: CreateKeyInput!): CreateKeyPayload!
+    revokeKey(input: RevokeKeyInput!): RevokeKeyPayload!
+    rotateKey(input: RotateKeyInput!): RotateKeyPayload!
+    rotateAgentKey(input: RotateAgentKeyInput!): RotateKeyPayload!
     connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
     syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
     deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!

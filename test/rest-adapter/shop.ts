@@ -49,6 +49,13 @@ const agent = {
 
 const plan = { planId: 'pro', name: 'Pro', priceCents: 29_900, currency: 'USD', interval: 'ONE_TIME', trialDays: null, perAnalysisFee: { rate: 0.05, floorCents: 10 }, limits: { requestsPerMinute: 500, dailyLimit: null }, features: ['All'], selfServe: true, current: false };
 
+const apiKey = {
+  id: 'key_1', keyPairId: 'kp_1', name: 'ci', env: 'LIVE', type: 'SK', prefix: 'svc_live_sk_Ab12', last4: '9xYz', scopes: ['attribution:read'], allowedIps: ['192.0.2.0/24'], status: 'ROTATING',
+  createdAt: NOW, lastUsedAt: null, expiresAt: null, rotatedTo: 'key_2', graceEndsAt: NOW,
+};
+const newApiKey = { id: 'key_1', key: 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', prefix: 'svc_live_sk_ABCD', last4: 'UVWX', env: 'LIVE', type: 'SK', createdAt: NOW };
+const keyRotation = { ...newApiKey, previousKeyId: 'key_0', previousKeyExpiresAt: NOW, rotatedAt: NOW, trustScore: 0.55 };
+
 const missing = (what: string) => new ProblemError('resource_not_found', `There is no ${what}.`);
 
 const one = (id: string) => (id.startsWith('ds_') ? dataSource : null);
@@ -78,6 +85,20 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     },
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
     registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),
+    keys: () => ({ edges: [{ node: apiKey }], totalCount: 1, trust: trust() }),
+    createKey: () => ({ keyPairId: 'kp_1', name: null, scopes: ['attribution:read'], live: newApiKey, test: { ...newApiKey, env: 'TEST' }, trust: trust(2) }),
+    revokeKey: ({ input }: { input: { id: string } }) => {
+      if (!input.id.startsWith('key_')) throw missing('key');
+      return { id: input.id, status: 'REVOKED', revokedAt: NOW, trust: trust() };
+    },
+    rotateKey: ({ input }: { input: { id: string } }) => {
+      if (!input.id.startsWith('key_')) throw missing('key');
+      return { ...keyRotation, trust: trust() };
+    },
+    rotateAgentKey: ({ input }: { input: { agentId: string } }) => {
+      if (!input.agentId.startsWith('agent_')) throw missing('agent');
+      return { ...keyRotation, trust: trust() };
+    },
     connectDataSource: () => ({ dataSource, ingest: { kind: 'touchpoints', accepted: 1, rejected: 0, errors: [], warnings: [] }, trust: trust() }),
     syncDataSource: ({ input }: { input: { id: string } }) => {
       if (one(input.id) === null) throw missing('data source');

@@ -34,7 +34,7 @@ export class AgentResolver {
 
   @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
   async registerAgent(@Ctx() context: RequestContext, @Arg('input', () => RegisterAgentInput) input: RegisterAgentInput): Promise<RegisterAgentPayload> {
-    const { agent, apiKey } = await registerAgent(this.#services.database, this.#services.keys, input, this.#services.clock());
+    const { agent, apiKey } = await registerAgent(this.#services.database, this.#services.keys, context, input, this.#services.clock());
     const trust = this.#trust(context);
     return { agent: presentAgent(agent, true, trust), apiKey, scopes: [...SCOPES], trust };
   }

@@ -4,7 +4,9 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { createAccount } from '../../../platform/auth/account-store.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
-import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { RequestContext } from '../../../platform/auth/principal.ts';
+import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
+import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
@@ -33,7 +35,7 @@ export interface RegisteredAgent {
  * Registers an agent with a new account of its own, and issues its first key, in one transaction.
  * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
  */
-export async function registerAgent(database: Database, keys: KeyStore, rawInput: unknown, now: Date): Promise<RegisteredAgent> {
+export async function registerAgent(database: Database, keys: KeyStore, context: RequestContext, rawInput: unknown, now: Date): Promise<RegisteredAgent> {
   const input = parseInput(registration, rawInput);
   const accountId = newUuid(now.getTime());
   return database.asTenant(accountId, async (em) => {
@@ -58,6 +60,15 @@ export async function registerAgent(database: Database, keys: KeyStore, rawInput
     });
     await em.flush();
     const apiKey = await keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
+    await recordAuditEvent(em, context, {
+      accountId,
+      type: 'agent.registered',
+      actor: auditActor(context.principal),
+      target: { type: 'agent', id: publicId('agent', agent.id) },
+      outcome: 'success',
+      environment: 'live',
+      details: { capabilities: agent.capabilities, referred_by: referredBy === null ? null : publicId('agent', referredBy) },
+    });
     return { agent, apiKey };
   });
 }

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { lockAccount } from '../../../platform/auth/account-store.ts';
+import { isAddressRange } from '../../../platform/auth/address-range.ts';
+import type { IssuedKeyPair } from '../../../platform/auth/key-store.ts';
+import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../platform/auth/principal.ts';
+import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { ProblemError } from '../../../schema/problems.ts';
+import { API_VERSIONS } from '../../../schema/value-lists.ts';
+import { rewardNarrowScopes } from '../registry/trust-score.ts';
+import { assertCovers, type KeyServices } from './key-services.ts';
+
+const MOST_RANGES = 100;
+
+const request = z.object({
+  name: z.string().trim().min(1).max(80).nullish(),
+  scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').nullish(),
+  allowedIps: z.array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24')).min(1, 'name at least one range, or leave allowed_ips out to let every address in').max(MOST_RANGES).nullish(),
+  expiresAt: z.date().nullish(),
+  apiVersion: z.enum(API_VERSIONS).nullish(),
+});
+
+export interface CreatedKeyPair extends IssuedKeyPair {
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent.
+ * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan, `in_the_past`
+ *   for an end that is over), `insufficient_permissions` (`missing_scope`; `live_key_required` from the sandbox)
+ */
+export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown): Promise<CreatedKeyPair> {
+  const input = parseInput(request, rawInput);
+  const scopes = [...new Set(input.scopes ?? principal.scopes)];
+  if (principal.environment === 'sandbox') throw new ProblemError('insufficient_permissions', 'A test key cannot make live keys. Use a live key, or the key of the agent.', { code: 'live_key_required' });
+  assertCovers(principal, scopes, '/scopes');
+  const accountId = principal.accountId as Uuid;
+  return services.database.asTenant(accountId, async (em) => {
+    const { plan } = await lockAccount(em, accountId);
+    if (input.allowedIps != null) assertAllowlists(plan);
+    if (input.expiresAt != null) await assertAhead(em, input.expiresAt);
+    const { name = null, allowedIps, expiresAt, apiVersion } = input;
+    const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, scopes, name, allowedIps: allowedIps ?? null, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
+    if (principal.agentId !== null && input.scopes != null) await rewardNarrowScopes(em, principal.agentId, scopes, services.narrowScopeBonus);
+    await recordAuditEvent(em, context, {
+      accountId,
+      // Another key is another answer to what may be done with this account.
+      type: 'agent.scope_changed',
+      actor: auditActor(principal),
+      target: { type: 'key_pair', id: publicId('kp', pair.keyPairId) },
+      outcome: 'success',
+      environment: principal.environment,
+      details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes },
+    });
+    return { ...pair, name, scopes };
+  });
+}
+
+function assertAllowlists(plan: Plan): void {
+  if (plan === 'enterprise') return;
+  throw invalid('/allowed_ips', 'requires_enterprise', `allowlists come with the plan enterprise, and this account is on ${plan}; leave allowed_ips out or change the plan`);
+}
+
+/** By the database's clock, which also judges the end when it comes. */
+async function assertAhead(em: SqlEntityManager, moment: Date): Promise<void> {
+  const [row] = await em.execute<[{ ahead: boolean }]>(`select ?::timestamptz > auth.clock() as ahead`, [moment.toISOString()]);
+  if (!row.ahead) throw invalid('/expires_at', 'in_the_past', 'must lie in the future');
+}
+
+function invalid(param: string, code: string, message: string): ProblemError {
+  return new ProblemError('validation_error', `${param.slice(1)}: ${message}.`, { code, param, errors: [{ param, code, message }] });
+}

@@ -1,0 +1,32 @@
+import { AccountKeys } from '../../../platform/auth/account-keys.ts';
+import { lockAccount } from '../../../platform/auth/account-store.ts';
+import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
+import { publicId, requireUuid } from '../../../platform/identifiers.ts';
+import type { KeyServices } from './key-services.ts';
+
+/**
+ * Ends a key, the caller's own included, and every token that it was shown for. A key that was revoked before stays so.
+ * @returns the moment at which the key was revoked first
+ * @throws ProblemError `resource_not_found`
+ */
+export async function revokeKey({ database }: Pick<KeyServices, 'database'>, context: RequestContext, principal: Principal, id: string): Promise<Date> {
+  const uuid = requireUuid('key', id, 'key');
+  return database.asTenant(principal.accountId, async (em) => {
+    await lockAccount(em, principal.accountId);
+    const keys = new AccountKeys(em, principal.environment);
+    const { revokedAt } = await keys.require(uuid);
+    if (revokedAt !== null) return revokedAt;
+    const revoked = await keys.revoke(uuid);
+    await recordAuditEvent(em, context, {
+      accountId: principal.accountId,
+      type: 'agent.key_revoked',
+      actor: auditActor(principal),
+      target: { type: 'key', id: publicId('key', uuid) },
+      outcome: 'success',
+      environment: principal.environment,
+      details: { own: uuid === principal.credentialId },
+    });
+    return revoked;
+  });
+}
