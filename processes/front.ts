@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import { createGateway, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../platform/auth/admission.ts';
+import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Config } from '../platform/config.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
@@ -20,6 +21,8 @@ export interface FrontOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
+  /** Issues tokens. */
+  readonly oauth: Oauth;
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
@@ -59,7 +62,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

@@ -6,6 +6,7 @@ import { billingOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
+import { oauthOperations } from './operations/oauth.ts';
 import { verificationOperations } from './operations/verification.ts';
 
 /**
@@ -18,6 +19,7 @@ export const CONTRACT: readonly Operation[] = [
   ...dataSourceOperations,
   ...experimentOperations,
   ...agentOperations,
+  ...oauthOperations,
   ...billingOperations,
   ...healthOperations,
 ];

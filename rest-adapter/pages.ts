@@ -84,9 +84,10 @@ export const START_SCRIPT = `(async (script) => {
 })(document.currentScript.src);
 `;
 
-function document(title: string, body: string): string {
+/** A page in the house style; `style` adds what it alone needs. */
+export function document(title: string, body: string, style = ''): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><link rel="icon" href="data:,"><style>${STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)}</title><link rel="icon" href="data:,"><style>${STYLE}${style}</style></head>
 <body><main>
 ${body}
 </main></body></html>
@@ -97,6 +98,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-function escape(text: string): string {
+/** Text as HTML, between tags and in quoted attributes. */
+export function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -4,7 +4,7 @@ import type { Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
 import { parseJson } from '../parse-json.ts';
 
-const DEFAULT_TIMEOUT_MS = 15_000;
+export const DEFAULT_TIMEOUT_MS = 15_000;
 const MEBIBYTE = 1024 ** 2;
 
 /** Reads and parses the JSON body. */

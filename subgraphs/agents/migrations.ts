@@ -29,5 +29,18 @@ export const agentsOwner: MigrationOwner = {
            as $$ select id from agents.agents where referral_code = code and status = 'active' $$`,
       ],
     },
+    {
+      name: '003-oauth-clients',
+      up: [
+        `alter table agents.agents
+           add column redirect_uris text[] not null default '{}',
+           add column is_public boolean not null default false`,
+        `comment on column agents.agents.is_public is 'an OAuth client that cannot keep a secret'`,
+        `create function agents.find_oauth_client(agent uuid)
+           returns table (account_id uuid, name text, redirect_uris text[], is_public boolean)
+           language sql stable security definer set search_path = agents, pg_temp
+           as $$ select account_id, name, redirect_uris, is_public from agents.agents where id = agent and status = 'active' $$`,
+      ],
+    },
   ],
 };

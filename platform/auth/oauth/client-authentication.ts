@@ -1,0 +1,70 @@
+import { ProblemError } from '../../../schema/problems.ts';
+import { recordAuditEvent } from '../../events/audit-event.ts';
+import type { Database } from '../../postgres/database.ts';
+import type { Admission } from '../admission.ts';
+import { apiKeyKind } from '../api-key.ts';
+import type { Principal, RequestContext } from '../principal.ts';
+import { agentOfClientId, type FindOauthClient, type OauthClient } from './oauth-client.ts';
+
+/** Finds out whether a client is who it says (RFC 6749 §2.3): its id is an agent's, its secret one of that agent's keys. */
+export class ClientAuthentication {
+  readonly #database: Database;
+  readonly #admission: Admission;
+  readonly #findClient: FindOauthClient;
+
+  constructor(database: Database, admission: Admission, findClient: FindOauthClient) {
+    this.#database = database;
+    this.#admission = admission;
+    this.#findClient = findClient;
+  }
+
+  /** The client that an id names. @throws ProblemError `invalid_client` */
+  async find(clientId: string): Promise<OauthClient> {
+    const agentId = agentOfClientId(clientId);
+    const client = agentId === undefined ? null : await this.#findClient(agentId);
+    if (client === null) throw wrongClient();
+    return client;
+  }
+
+  /**
+   * Authenticates a client by its secret, as every door authenticates that key; a failure is told to the audit log of
+   * the agent whose name was used.
+   * @returns the principal of the key
+   * @throws ProblemError `invalid_client`; whatever else the key is refused for (`ip_not_allowed`)
+   */
+  async authenticate(clientId: string, clientSecret: string, context: RequestContext): Promise<Principal> {
+    const principal = apiKeyKind(clientSecret) === 'svc_agent_sk' ? await this.#principalOf(clientSecret) : null;
+    if (principal !== null && principal.agentId !== null && principal.agentId === agentOfClientId(clientId)) return principal;
+    await this.#tellFailure(clientId, context);
+    throw wrongClient();
+  }
+
+  async #principalOf(clientSecret: string): Promise<Principal | null> {
+    try {
+      return await this.#admission.authenticate(`Bearer ${clientSecret}`);
+    } catch (error) {
+      if (error instanceof ProblemError && (error.type === 'invalid_api_key' || error.type === 'expired_api_key')) return null;
+      throw error;
+    }
+  }
+
+  async #tellFailure(clientId: string, context: RequestContext): Promise<void> {
+    const agentId = agentOfClientId(clientId);
+    const client = agentId === undefined ? null : await this.#findClient(agentId);
+    await this.#database.asNobody((em) =>
+      recordAuditEvent(em, context, {
+        accountId: client?.accountId ?? null,
+        type: 'auth.failed',
+        actor: { type: 'anonymous', id: null },
+        target: client === null ? null : { type: 'agent', id: clientId },
+        outcome: 'failure',
+        environment: 'live',
+        details: { reason: 'invalid_client' },
+      }),
+    );
+  }
+}
+
+function wrongClient(): ProblemError {
+  return new ProblemError('invalid_client', 'The client is unknown, or the secret is not its own. client_id is the agent id, client_secret its key svc_agent_sk_….', { param: '/client_id' });
+}
