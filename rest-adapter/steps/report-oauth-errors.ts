@@ -31,8 +31,8 @@ export const reportOauthErrors: Step = {
         headers: {
           ...UNCACHED,
           ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
-          // A challenge where none was asked for would hide the error from stock clients.
-          ...(status === 401 && tookBasic ? { 'WWW-Authenticate': 'Basic realm="svc", charset="UTF-8"' } : {}),
+          // A challenge for anything else than failed Basic authentication would hide the error from stock clients.
+          ...(problem.type === 'invalid_client' && tookBasic ? { 'WWW-Authenticate': 'Basic realm="svc", charset="UTF-8"' } : {}),
         },
       };
       if (status >= 500) call.logger.error({ err: error }, 'request failed');
