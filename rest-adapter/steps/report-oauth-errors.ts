@@ -7,7 +7,7 @@ import { masked } from './report-problems.ts';
 
 /** RFC 6749 §5.2 and §4.1.2.1, for what OAuth has no name of its own for. */
 const CODES: Partial<Record<ProblemType, string>> = { internal_error: 'server_error', service_unavailable: 'temporarily_unavailable', rate_limit_exceeded: 'temporarily_unavailable', ip_not_allowed: 'unauthorized_client' };
-const OWN_CODES: readonly ProblemType[] = ['invalid_request', 'invalid_client', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'];
+const OWN_CODES: ReadonlySet<ProblemType> = new Set<ProblemType>(['invalid_request', 'invalid_client', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type']);
 
 /** Turns whatever the later steps throw into the errors that stock OAuth clients read: `error`, `error_description`, `error_uri`. */
 export const reportOauthErrors: Step = {
@@ -24,7 +24,7 @@ export const reportOauthErrors: Step = {
       call.answer = {
         status,
         body: {
-          error: code === 'invalid_target' ? code : (CODES[problem.type] ?? (OWN_CODES.includes(problem.type) ? problem.type : 'invalid_request')),
+          error: code === 'invalid_target' ? code : (CODES[problem.type] ?? (OWN_CODES.has(problem.type) ? problem.type : 'invalid_request')),
           error_description: errorDescription(problem.message),
           error_uri: page,
         },
