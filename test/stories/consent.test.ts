@@ -189,6 +189,8 @@ describe('PATCH /agents/me', () => {
   test.each<[unknown, string]>([
     [{ name: 'no' }, '/name'],
     [{ callback_url: 'http://app.example/' }, '/callback_url'],
+    [{ callback_url: 'https://169.254.169.254/latest' }, '/callback_url'],
+    [{ callback_url: 'https://[::ffff:127.0.0.1]/' }, '/callback_url'],
     [{ redirect_uris: ['https://app.example/', 'http://app.example/'] }, '/redirect_uris/1'],
     [{ redirect_uris: 'https://app.example/' }, '/redirect_uris'],
     [{ redirect_uris: Array.from({ length: 11 }, (_, index) => `https://app.example/${index}`) }, '/redirect_uris'],

@@ -71,14 +71,14 @@ export class TokenStore {
   }
 
   /**
-   * Issues a pair that ends with its key at the latest; null when that key has ended already. The key's row stays locked
-   * against revocation until the transaction is over, so that whoever revokes it sees these tokens.
+   * Issues a pair that ends with its key at the latest; null when that key has ended already. A key that ends
+   * meanwhile ends the pair, too: admission judges tokens together with their key.
    * @param accessScopes narrower than the grant's where the client asked for less
    * @param parentId the refresh token that was used for it
    */
   async issuePair(em: SqlEntityManager, grant: Grant, accessScopes: readonly Scope[] = grant.scopes, parentId: Uuid | null = null): Promise<TokenPair | null> {
     const [key] = await em.execute<{ ended: boolean }[]>(
-      `select revoked_at is not null or coalesce(least(expires_at, grace_ends_at) <= now(), false) as ended from auth.api_keys where id = ? for share`,
+      `select revoked_at is not null or coalesce(least(expires_at, grace_ends_at) <= now(), false) as ended from auth.api_keys where id = ?`,
       [grant.keyId],
     );
     if (key === undefined || key.ended) return null;

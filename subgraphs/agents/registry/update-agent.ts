@@ -6,6 +6,7 @@ import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
+import { callbackUrl } from './callback-url.ts';
 
 /** A redirect URI that may be registered; the message of an issue says what is wrong with it. */
 const redirectUri = z
@@ -19,7 +20,7 @@ const redirectUri = z
 /** Null stands for nothing to change, but for `callbackUrl`, which it removes. */
 const changes = z.object({
   name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens').nullish(),
-  callbackUrl: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).nullish(),
+  callbackUrl: callbackUrl.nullish(),
   redirectUris: z.array(redirectUri).max(MAX_REDIRECT_URIS).nullish(),
   public: z.boolean().nullish(),
 });
