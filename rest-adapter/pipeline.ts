@@ -11,6 +11,7 @@ import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
+import { limitClients } from './steps/limit-clients.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
 import { negotiateVersion } from './steps/negotiate-version.ts';
@@ -54,7 +55,9 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   // A download's format is asked for by name.
   [negotiateMedia,   R, W, J, U,    S, PR, PW, O      ],
   [readBody,            W, J,               PW, O      ],
-  [readForm,                                     OF   ],
+  [readForm,                                        OF   ],
+  // By client, so that the body comes first.
+  [limitClients,                               O, OF   ],
   // Idempotency belongs here: its fingerprint needs the body, its replay makes what follows unnecessary.
   [validateRequest,  R, W, J, U, D, S, PR, PW          ],
   [executeDocument,  R, W,                  PW         ],
@@ -63,7 +66,6 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [downloadFile,                 D                     ],
   [streamProgress,                  S                  ],
   [checkHealth,                        PR              ],
-  // Rate limits of strangers are by client, so that they follow the body.
   [answerTokenRequest,                         O, OF   ],
 ];
 

@@ -4,6 +4,10 @@ import type { AuthorizationRequest } from '../../platform/auth/oauth/authorizati
 import { readWholeBody } from '../body-stream.ts';
 import type { Door } from '../call.ts';
 import { parseMediaType } from '../media-type.ts';
+import { originOf } from '../client-address.ts';
+import { tellWindows } from '../rate-headers.ts';
+import { isSandboxHost } from '../sandbox-host.ts';
+import { clientSubject } from './client-subject.ts';
 import { consentPage, refusalPage } from './consent-page.ts';
 
 const PATH = '/v1/oauth/authorize';
@@ -16,11 +20,15 @@ const TIMEOUT_MS = 15_000;
  * stays in the query and is judged anew each time; the key comes in the body of a form alone. The returned function
  * says whether it answered.
  */
-export function createConsent({ oauth, config, logger }: Pick<Door, 'oauth' | 'config' | 'logger'>): (http: Context) => Promise<boolean> {
+export function createConsent({ oauth, admission, config, logger, newRequestId }: Pick<Door, 'oauth' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<boolean> {
   const { authorizations } = oauth;
 
   async function answer(http: Context): Promise<void> {
-    const examination = await authorizations.examine(new URLSearchParams(http.querystring));
+    const arrival = { requestId: newRequestId(), origin: originOf(http.req, config.trustedProxyHops), onSandboxHost: isSandboxHost(config.sandboxBaseUrl, http.get('Host')) };
+    http.set('X-Request-Id', arrival.requestId);
+    const query = new URLSearchParams(http.querystring);
+    await tellWindows(http, admission.countStranger('oauth', clientSubject(query.get('client_id'), arrival.origin.clientAddress), arrival));
+    const examination = await authorizations.examine(query);
     if (examination.outcome === 'refused') return show(http, 400, refusalPage(examination.message), null);
     if (examination.outcome === 'redirected') return redirect(http, examination.location);
     const { request } = examination;
@@ -31,7 +39,7 @@ export function createConsent({ oauth, config, logger }: Pick<Door, 'oauth' | 'c
     const key = (form.get('key') ?? '').trim();
     if (key === '') return ask(http, 400, request, 'Paste your secret key, or choose “Don’t allow”.');
     try {
-      redirect(http, await authorizations.approve(request, key));
+      redirect(http, await authorizations.approve(request, key, arrival));
     } catch (error) {
       if (!(error instanceof ProblemError) || error.problem.status >= 500) throw error;
       ask(http, error.problem.status, request, keyFault(error));
@@ -51,7 +59,7 @@ export function createConsent({ oauth, config, logger }: Pick<Door, 'oauth' | 'c
       const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Go back to the application and try again.', { cause: error });
       const { status, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error }, 'an authorization request failed');
-      if (status === 503) http.set('Retry-After', String(retryAfterS ?? 5));
+      if (status === 429 || status === 503) http.set('Retry-After', String(retryAfterS ?? 5));
       show(http, status, refusalPage(problem.message), null);
     }
     return true;

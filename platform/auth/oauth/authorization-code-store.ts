@@ -44,7 +44,7 @@ export class AuthorizationCodeStore {
     const { lookup, salt, hash } = sealApiKey(this.#pepper, code);
     await em.execute(
       `insert into auth.authorization_codes (id, account_id, agent_id, key_id, family_id, lookup, salt, hash, redirect_uri, code_challenge, scopes, environment, expires_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, now() + interval '60 seconds')`,
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, auth.clock() + interval '60 seconds')`,
       [newUuid(), consent.accountId, consent.agentId, consent.keyId, newUuid(), lookup, salt, hash, consent.redirectUri, consent.codeChallenge, JSON.stringify(consent.scopes), consent.environment],
     );
     return code;
@@ -54,9 +54,8 @@ export class AuthorizationCodeStore {
   async find(secret: string): Promise<FoundCode | null> {
     if (oauthSecretKind(secret) !== 'code') return null;
     type Row = { id: Uuid; account_id: Uuid; agent_id: Uuid; salt: Buffer; hash: Buffer; redirect_uri: string; code_challenge: string; environment: Environment; used: boolean };
-    const lookup = apiKeyLookup(this.#pepper, secret);
-    const rows = await this.#database.asNobody((em) => em.execute<Row[]>(`select * from auth.find_authorization_codes(?)`, [lookup]));
-    const row = rows.find(({ salt, hash }) => matchesApiKey({ lookup, salt, hash }, secret));
+    const rows = await this.#database.asNobody((em) => em.execute<Row[]>(`select * from auth.find_authorization_codes(?)`, [apiKeyLookup(this.#pepper, secret)]));
+    const row = rows.find((candidate) => matchesApiKey(candidate, secret));
     return row === undefined ? null : { id: row.id, accountId: row.account_id, agentId: row.agent_id, redirectUri: row.redirect_uri, codeChallenge: row.code_challenge, environment: row.environment, wasUsed: row.used };
   }
 
@@ -64,7 +63,7 @@ export class AuthorizationCodeStore {
   async use(em: SqlEntityManager, id: Uuid): Promise<Grant | null> {
     type Row = { account_id: Uuid; agent_id: Uuid; family_id: Uuid; key_id: Uuid; scopes: Scope[]; environment: Environment };
     const [row] = await em.execute<Row[]>(
-      `update auth.authorization_codes set used_at = now() where id = ? and used_at is null and expires_at > now()
+      `update auth.authorization_codes set used_at = auth.clock() where id = ? and used_at is null and expires_at > auth.clock()
        returning account_id, agent_id, family_id, key_id, scopes, environment`,
       [id],
     );

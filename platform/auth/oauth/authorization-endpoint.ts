@@ -1,7 +1,7 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Uuid } from '../../identifiers.ts';
-import type { Admission } from '../admission.ts';
+import type { Admission, Arrival } from '../admission.ts';
 import { apiKeyKind } from '../api-key.ts';
 import type { Scope } from '../principal.ts';
 import type { AuthorizationCodeStore } from './authorization-code-store.ts';
@@ -35,9 +35,9 @@ export interface AuthorizationEndpoint {
   /**
    * Grants the client what it asked for, as far as the resource owner's key reaches.
    * @returns where to send the resource owner, with a code
-   * @throws ProblemError about the key, to be shown on the page: unknown, expired, an agent's, without any of the scopes
+   * @throws ProblemError about the key, to be shown on the page: unknown, expired, an agent's, without any of the scopes; RateLimitError
    */
-  approve(request: AuthorizationRequest, key: string): Promise<string>;
+  approve(request: AuthorizationRequest, key: string, arrival: Omit<Arrival, 'authorization'>): Promise<string>;
   /** Where to send a resource owner who said no. */
   deny(request: AuthorizationRequest): string;
 }
@@ -101,10 +101,10 @@ export class OauthAuthorizationEndpoint implements AuthorizationEndpoint {
     }
   }
 
-  async approve(request: AuthorizationRequest, key: string): Promise<string> {
+  async approve(request: AuthorizationRequest, key: string, arrival: Omit<Arrival, 'authorization'>): Promise<string> {
     const { database, admission, codes } = this.#services;
     if (apiKeyKind(key) === 'svc_agent_sk') throw new ProblemError('invalid_api_key', 'This is the key of an agent. Use a secret key of your account: svc_live_sk_… or svc_test_sk_….');
-    const owner = await admission.authenticate(`Bearer ${key}`);
+    const { principal: owner } = await admission.admit({ ...arrival, authorization: `Bearer ${key}` });
     const scopes = request.scopes.filter((scope) => owner.scopes.includes(scope));
     if (scopes.length === 0) throw new ProblemError('insufficient_permissions', 'This key has none of the permissions that are asked for. Use another key.');
     const consent = { accountId: owner.accountId as Uuid, agentId: request.client.agentId, keyId: owner.credentialId as Uuid, redirectUri: request.redirectUri, codeChallenge: request.codeChallenge, scopes, environment: owner.environment };

@@ -59,9 +59,8 @@ export class TokenStore {
     const kind = oauthSecretKind(secret);
     if (kind !== 'access' && kind !== 'refresh') return null;
     type Row = { id: Uuid; account_id: Uuid; agent_id: Uuid; use: TokenUse; family_id: Uuid; salt: Buffer; hash: Buffer; scopes: Scope[]; environment: Environment };
-    const lookup = apiKeyLookup(this.#pepper, secret);
-    const rows = await this.#database.asNobody((em) => em.execute<Row[]>(`select * from auth.find_oauth_tokens(?)`, [lookup]));
-    const row = rows.find(({ salt, hash }) => matchesApiKey({ lookup, salt, hash }, secret));
+    const rows = await this.#database.asNobody((em) => em.execute<Row[]>(`select * from auth.find_oauth_tokens(?)`, [apiKeyLookup(this.#pepper, secret)]));
+    const row = rows.find((candidate) => matchesApiKey(candidate, secret));
     return row === undefined ? null : { id: row.id, accountId: row.account_id, agentId: row.agent_id, use: row.use, familyId: row.family_id, scopes: row.scopes, environment: row.environment };
   }
 
@@ -78,7 +77,7 @@ export class TokenStore {
    */
   async issuePair(em: SqlEntityManager, grant: Grant, accessScopes: readonly Scope[] = grant.scopes, parentId: Uuid | null = null): Promise<TokenPair | null> {
     const [key] = await em.execute<{ ended: boolean }[]>(
-      `select revoked_at is not null or coalesce(least(expires_at, grace_ends_at) <= now(), false) as ended from auth.api_keys where id = ?`,
+      `select revoked_at is not null or coalesce(least(expires_at, grace_ends_at) <= auth.clock(), false) as ended from auth.api_keys where id = ?`,
       [grant.keyId],
     );
     if (key === undefined || key.ended) return null;
@@ -93,9 +92,9 @@ export class TokenStore {
     const [row] = await em.execute<[{ expires_in_s: number }]>(
       `insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, parent_id, key_id, lookup, salt, hash, scopes, environment, api_version, expires_at)
        select ?, ?, ?, ?, ?, ?, ?, key.id, ?, ?, ?, (select coalesce(array_agg(s), '{}') from jsonb_array_elements_text(?::jsonb) s), ?, key.api_version,
-              least(now() + ?::interval, key.expires_at, key.grace_ends_at)
+              least(auth.clock() + ?::interval, key.expires_at, key.grace_ends_at)
        from auth.api_keys key where key.id = ?
-       returning ceil(extract(epoch from expires_at - now()))::int as expires_in_s`,
+       returning ceil(extract(epoch from expires_at - auth.clock()))::int as expires_in_s`,
       [newUuid(), grant.accountId, grant.agentId, use, grant.proof, grant.familyId, parentId, lookup, salt, hash, JSON.stringify(scopes), grant.environment, LIFETIMES[use], grant.keyId],
     );
     return { secret, expiresInS: row.expires_in_s };
@@ -105,7 +104,7 @@ export class TokenStore {
   async useRefreshToken(em: SqlEntityManager, id: Uuid): Promise<Grant | null> {
     type Row = { account_id: Uuid; agent_id: Uuid; family_id: Uuid; key_id: Uuid; proof: Proof; scopes: Scope[]; environment: Environment };
     const [row] = await em.execute<Row[]>(
-      `update auth.tokens set used_at = now() where id = ? and use = 'refresh' and used_at is null and revoked_at is null and expires_at > now()
+      `update auth.tokens set used_at = auth.clock() where id = ? and use = 'refresh' and used_at is null and revoked_at is null and expires_at > auth.clock()
        returning account_id, agent_id, family_id, key_id, proof, scopes, environment`,
       [id],
     );
@@ -119,11 +118,11 @@ export class TokenStore {
   }
 
   async revoke(em: SqlEntityManager, id: Uuid): Promise<void> {
-    await em.execute(`update auth.tokens set revoked_at = now() where id = ? and revoked_at is null`, [id]);
+    await em.execute(`update auth.tokens set revoked_at = auth.clock() where id = ? and revoked_at is null`, [id]);
   }
 
   /** Revokes every token of a family, used ones included; to be called under the family's lock. */
   async revokeFamily(em: SqlEntityManager, familyId: Uuid): Promise<void> {
-    await em.execute(`update auth.tokens set revoked_at = now() where family_id = ? and revoked_at is null`, [familyId]);
+    await em.execute(`update auth.tokens set revoked_at = auth.clock() where family_id = ? and revoked_at is null`, [familyId]);
   }
 }

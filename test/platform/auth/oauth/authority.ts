@@ -8,15 +8,19 @@ import { authOwner } from '../../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../../platform/auth/postgres-admission.ts';
 import type { RequestContext, Scope } from '../../../../platform/auth/principal.ts';
 import { openOauth, type Oauth } from '../../../../platform/auth/oauth/oauth.ts';
+import { oauthSecretKind } from '../../../../platform/auth/oauth/token.ts';
 import type { OauthClient } from '../../../../platform/auth/oauth/oauth-client.ts';
+import { RATE_CLASSES, type RateLimits } from '../../../../platform/auth/rate-limits.ts';
 import { eventsOwner } from '../../../../platform/events/migrations.ts';
 import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { openDatabase } from '../../../../platform/postgres/database.ts';
+import { createPubSub, pubSubOwner } from '../../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { createTestDatabase } from '../../../platform.ts';
 
 export const CALLBACK = 'https://app.example/callback';
-export const CONTEXT: RequestContext = { requestId: 'req_0351EFTBArmmpvm2tVZ2Qh', principal: null, apiVersion: '2026-02-01' };
+export const ARRIVAL = { requestId: 'req_0351EFTBArmmpvm2tVZ2Qh', origin: { clientAddress: '203.0.113.7', userAgent: null }, onSandboxHost: false };
+export const CONTEXT: RequestContext = { requestId: ARRIVAL.requestId, principal: null, apiVersion: '2026-02-01', origin: ARRIVAL.origin };
 
 /** An agent that is a client, and its key. */
 export interface RegisteredClient extends OauthClient {
@@ -34,7 +38,7 @@ export interface Authority {
   issueKey(kind: ApiKeyKind, scopes?: readonly Scope[]): Promise<{ readonly key: string; readonly accountId: Uuid }>;
   /** A code as the consent page gives it, and the verifier that fits. */
   authorise(client: RegisteredClient, key: string, scope?: string): Promise<{ readonly code: string; readonly codeVerifier: string }>;
-  /** Whether a token works: by the table that admission reads. */
+  /** Whether a token works: an access token at the door, a refresh token by what is stored of it. */
   isLive(token: string): Promise<boolean>;
   /** Types, severities and reasons of what an account was told. */
   auditOf(accountId: string | null): Promise<readonly string[]>;
@@ -44,11 +48,14 @@ export interface Authority {
 export async function openAuthority(): Promise<Authority> {
   const pepper = randomBytes(32);
   const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-  const testDatabase = await createTestDatabase([authOwner, eventsOwner]);
+  const testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
   const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
+  const pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   const keys = new KeyStore(database, pepper);
+  const rateLimits = Object.fromEntries(RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
+  const admission = new PostgresAdmission({ database, pubSub, keyPepper: pepper, rateLimits, logger });
   const clients = new Map<Uuid, OauthClient>();
-  const oauth = openOauth({ database, keyPepper: pepper, admission: new PostgresAdmission(database, keys), findClient: async (agentId) => clients.get(agentId) ?? null, publicBaseUrl: 'https://api.example/v1' });
+  const oauth = openOauth({ database, keyPepper: pepper, admission, findClient: async (agentId) => clients.get(agentId) ?? null, publicBaseUrl: 'https://api.example/v1' });
   const owner = new pg.Client({ connectionString: testDatabase.ownerUrl });
   await owner.connect();
 
@@ -77,12 +84,13 @@ export async function openAuthority(): Promise<Authority> {
       const query = new URLSearchParams({ response_type: 'code', client_id: client.clientId, redirect_uri: CALLBACK, code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'), code_challenge_method: 'S256', ...(scope === undefined ? {} : { scope }) });
       const examination = await oauth.authorizations.examine(query);
       if (examination.outcome !== 'asked') throw new Error(`refused: ${JSON.stringify(examination)}`);
-      const location = new URL(await oauth.authorizations.approve(examination.request, key));
+      const location = new URL(await oauth.authorizations.approve(examination.request, key, ARRIVAL));
       return { code: location.searchParams.get('code')!, codeVerifier };
     },
     async isLive(token) {
+      if (oauthSecretKind(token) === 'access') return admission.admit({ ...ARRIVAL, authorization: `Bearer ${token}` }).then(() => true, () => false);
       const { rows } = await owner.query<{ live: boolean }>(
-        `select revoked_at is null and used_at is null and expires_at > now() as live from auth.tokens where sha256(salt || convert_to($1, 'UTF8')) = hash`,
+        `select revoked_at is null and used_at is null and expires_at > auth.clock() as live from auth.tokens where sha256(salt || convert_to($1, 'UTF8')) = hash`,
         [token],
       );
       return rows[0]?.live === true;
@@ -93,6 +101,7 @@ export async function openAuthority(): Promise<Authority> {
     },
     async close() {
       await owner.end();
+      await pubSub.close();
       await database.close();
       await testDatabase.drop();
     },
