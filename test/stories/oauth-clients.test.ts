@@ -110,6 +110,34 @@ describe('oauth4webapi', () => {
   });
 });
 
+describe('a token at the doors', () => {
+  const issue = async (scope: string): Promise<Caller> => {
+    const { body } = await agent.post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key, scope });
+    return new Caller(house.root, String(body['access_token']));
+  };
+
+  test('is the agent, as far as its scopes go, over REST and in the graph', async () => {
+    const caller = await issue('attribution:read');
+    expect((await caller.get('/agents/me')).body['agent_id']).toBe(clientId);
+    expect(await caller.graphql('{ me { id } }')).toEqual({ data: { me: { id: clientId } } });
+    const refused = await caller.send('PATCH', '/agents/me', '{}', { 'content-type': 'application/json' });
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([403, 'Bearer realm="svc", error="insufficient_scope", scope="referrals:write"']);
+    expect((await caller.graphql('mutation { updateAgent(input: { name: "renamed" }) { agent { id } } }')).errors?.[0]?.extensions['code']).toBe('INSUFFICIENT_PERMISSIONS');
+  });
+
+  test('ends when it is revoked, for both', async () => {
+    const caller = await issue('attribution:read');
+    expect((await caller.post('/oauth/revoke', { token: caller.key }, { authorization: '' })).status).toBe(200);
+    expect(await caller.get('/agents/me')).toMatchObject({ status: 401, body: { error: { type: 'expired_api_key' } } });
+    expect((await caller.graphql('{ me { id } }')).errors?.[0]?.extensions['code']).toBe('EXPIRED_API_KEY');
+  });
+
+  test('a refresh token opens nothing', async () => {
+    const { body } = await agent.post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key });
+    expect(await new Caller(house.root, String(body['refresh_token'])).get('/agents/me')).toMatchObject({ status: 401, body: { error: { type: 'invalid_api_key' } } });
+  });
+});
+
 describe('openid-client', () => {
   let configuration: openid.Configuration;
 
@@ -135,7 +163,11 @@ describe('openid-client', () => {
   test('authorization_code with PKCE, refresh, reuse, revocation', async () => {
     const first = await authorise(configuration);
     const second = await openid.refreshTokenGrant(configuration, first.refresh_token!);
+    const read = () => openid.fetchProtectedResource(configuration, second.access_token, new URL(`${house.root}/v1/attribution`), 'GET');
+    const opened = await read();
+    expect([opened.status, opened.headers.get('svc-environment')]).toEqual([200, 'sandbox']);
     await openid.tokenRevocation(configuration, second.access_token);
+    await expect(read()).rejects.toMatchObject({ status: 401, cause: [{ parameters: { error: 'invalid_token' } }] });
     await expect(openid.refreshTokenGrant(configuration, first.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(openid.refreshTokenGrant(configuration, second.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
   });

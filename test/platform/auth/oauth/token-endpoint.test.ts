@@ -76,6 +76,11 @@ describe('client_credentials', () => {
     expect(await authority.auditOf(other.accountId)).toEqual([]);
   });
 
+  test('ten failures in an hour are an attack; a flood of them leaves few entries', async () => {
+    for (let attempt = 0; attempt < 25; attempt += 1) await refused(withSecret({ clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }));
+    expect(await authority.auditOf(client.accountId)).toEqual(['auth.failed warning invalid_client', 'auth.failed critical invalid_client']);
+  });
+
   test('a request without a secret is 400', async () => {
     expect(await refused(exchange({ grantType: 'client_credentials', clientId: client.clientId }))).toBe('400 invalid_request');
   });
@@ -158,8 +163,8 @@ describe('authorization_code', () => {
     const second = await refresh(first.refreshToken);
     // Even without the verifier: whoever has it again has stolen it.
     expect(await refused(redeem(code, { codeVerifier: 'v'.repeat(43) }))).toBe('400 invalid_grant');
-    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) expect(await authority.isLive(token)).toBe(false);
     expect(await authority.auditOf(owner.accountId)).toEqual(['auth.token_issued info', 'auth.token_refreshed info', 'auth.failed warning authorization_code_reused']);
+    for (const token of [first.accessToken, second.accessToken, second.refreshToken]) expect(await authority.isLive(token)).toBe(false);
   });
 
   test('of fifty that use one code at once, one gets tokens, and those are revoked by the others', async () => {
@@ -195,10 +200,10 @@ describe('refresh_token', () => {
     const second = await refresh(first.refreshToken);
     const third = await refresh(second.refreshToken);
     expect(await refused(refresh(first.refreshToken))).toBe('401 invalid_grant');
+    expect((await authority.auditOf(client.accountId)).at(-1)).toBe('auth.failed critical refresh_token_reused');
     for (const token of [first.accessToken, second.accessToken, third.accessToken, third.refreshToken]) expect(await authority.isLive(token)).toBe(false);
     expect(await refused(refresh(third.refreshToken))).toBe('401 invalid_grant');
     expect(await authority.isLive(bystander.accessToken)).toBe(true);
-    expect((await authority.auditOf(client.accountId)).at(-1)).toBe('auth.failed critical refresh_token_reused');
   });
 
   test('of a hundred refreshes at once, one succeeds', async () => {
