@@ -5529,11 +5529,6 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5806,11 +5801,6 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6020,11 +6010,6 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6216,11 +6201,6 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     [name: string]: unknown;
                 };
                 content: {
