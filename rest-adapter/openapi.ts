@@ -50,8 +50,8 @@ export function buildOpenApi(publicBaseUrl: string): Json {
       schemas: components.schemas,
       headers: Object.fromEntries(Object.entries(COMMON_HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
       securitySchemes: {
-        oauth: oauthScheme(publicBaseUrl),
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' },
+        oauth: oauthScheme(publicBaseUrl),
       },
     },
   };

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ProblemError } from '../../schema/problems.ts';
@@ -105,6 +106,23 @@ describe('forms', () => {
     const text = await response.text();
     expect([response.status, oauthErrorBody.parse(JSON.parse(text)).error, response.headers.get('retry-after')]).toEqual([status, code, retryAfter]);
     expect(text).not.toContain('secret detail');
+  });
+
+  test('whatever else they hold, the answer is one that OAuth clients can read', async () => {
+    const name = fc.constantFrom('grant_type', 'client_id', 'client_secret', 'scope', 'code', 'redirect_uri', 'code_verifier', 'refresh_token', 'token', 'resource', 'x');
+    const value = fc.oneof(fc.constantFrom('client_credentials', 'authorization_code', 'refresh_token', CLIENT, SECRET, 'https://api.example', '\0', '%', '&&=', '__proto__'), fc.string({ unit: 'binary' }));
+    const body = fc.oneof(fc.array(fc.tuple(name, value), { maxLength: 6 }).map((members) => new URLSearchParams(members).toString()), fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes).toString('latin1')));
+    const authorization = fc.oneof(fc.constant(null), fc.string({ unit: fc.constantFrom(...'Basic QWx=:%-') }).map((text) => `Basic ${text}`.trim()));
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('/token', '/token/refresh', '/revoke'), body, authorization, async (path, sent, header) => {
+        const response = await form(path, sent, { authorization: header });
+        const answer: unknown = await response.json();
+        if (response.status === 200) return;
+        expect([400, 401]).toContain(response.status);
+        expect(oauthErrorBody.strict().parse(answer).error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+      }),
+      { numRuns: 400 },
+    );
   });
 
   test('one that never ends is given up', async () => {

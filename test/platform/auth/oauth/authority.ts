@@ -16,6 +16,7 @@ import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.t
 import { openDatabase } from '../../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner } from '../../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
+import { FrozenClock } from '../../../frozen-clock.ts';
 import { createTestDatabase } from '../../../platform.ts';
 
 export const CALLBACK = 'https://app.example/callback';
@@ -33,6 +34,8 @@ export interface Authority {
   readonly oauth: Oauth;
   /** The owner of the tables: sees all tenants. */
   readonly owner: pg.Client;
+  /** What expiries are judged by. */
+  readonly clock: FrozenClock;
   registerClient(options?: { scopes?: readonly Scope[]; isPublic?: boolean }): Promise<RegisteredClient>;
   /** A key of an account without an agent. */
   issueKey(kind: ApiKeyKind, scopes?: readonly Scope[]): Promise<{ readonly key: string; readonly accountId: Uuid }>;
@@ -71,6 +74,7 @@ export async function openAuthority(): Promise<Authority> {
   return {
     oauth,
     owner,
+    clock: new FrozenClock(testDatabase.ownerUrl),
     issueKey: (kind, scopes) => issueKey(kind, scopes),
     async registerClient({ scopes, isPublic = false } = {}) {
       const agentId = newUuid();

@@ -142,15 +142,6 @@ describe('authorization_code', () => {
     expect(await refused(exchange({ ...(await request()), clientSecret: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX' }))).toBe('401 invalid_client');
   });
 
-  test('a code lives for 60 seconds', async () => {
-    const [stale, fresh] = [await authority.authorise(client, owner.key), await authority.authorise(client, owner.key)];
-    const age = (seconds: number) => authority.owner.query(`update auth.authorization_codes set expires_at = expires_at - $2 * interval '1 second' where account_id = $1 and used_at is null`, [owner.accountId, seconds]);
-    await age(58);
-    await redeem(fresh);
-    await age(2);
-    expect(await refused(redeem(stale))).toBe('400 invalid_grant');
-  });
-
   test('a key that is revoked between consent and exchange gives nothing', async () => {
     const code = await authority.authorise(client, owner.key);
     await authority.owner.query('update auth.api_keys set revoked_at = now() where account_id = $1', [owner.accountId]);
@@ -263,6 +254,41 @@ describe('revocation', () => {
   test('tokens that are unknown, over, or no tokens at all are no error', async () => {
     const { refreshToken } = await withSecret();
     for (const token of [refreshToken, refreshToken, `svc_at_${'a'.repeat(43)}`, 'nonsense']) await authority.oauth.tokens.revoke(token);
+  });
+});
+
+describe('by the clock of the database', () => {
+  afterEach(() => authority.clock.run());
+
+  test('a code lives for 60 seconds', async () => {
+    await authority.clock.stop();
+    const [fresh, stale] = [await authority.authorise(client, owner.key), await authority.authorise(client, owner.key)];
+    await authority.clock.stop('50 seconds');
+    await redeem(fresh);
+    await authority.clock.stop('61 seconds');
+    expect(await refused(redeem(stale))).toBe('400 invalid_grant');
+  });
+
+  test('an access token lives for an hour, a refresh token for 30 days', async () => {
+    await authority.clock.stop();
+    const [early, late] = [await withSecret(), await withSecret()];
+    await authority.clock.stop('59 minutes');
+    expect(await authority.isLive(early.accessToken)).toBe(true);
+    await authority.clock.stop('61 minutes');
+    expect(await authority.isLive(early.accessToken)).toBe(false);
+    await authority.clock.stop('29 days 23 hours');
+    await refresh(early.refreshToken);
+    await authority.clock.stop('30 days 1 hour');
+    expect(await refused(refresh(late.refreshToken))).toBe('401 invalid_grant');
+  });
+
+  test('ten minutes ahead or behind open no hole: a token that was used stays used', async () => {
+    const { refreshToken } = await withSecret();
+    await authority.clock.run('10 minutes');
+    const { accessToken } = await refresh(refreshToken);
+    await authority.clock.run('-10 minutes');
+    expect(await refused(refresh(refreshToken))).toBe('401 invalid_grant');
+    expect(await authority.isLive(accessToken)).toBe(false);
   });
 });
 
