@@ -93,14 +93,14 @@ describe('forms', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each<[Error, number, string, string | null]>([
-    [new ProblemError('invalid_grant', 'Used “before” …'), 400, 'invalid_grant', null],
-    [new ProblemError('invalid_grant', 'Used before.', { status: 401 }), 401, 'invalid_grant', null],
-    [new ProblemError('rate_limit_exceeded', 'Slowly.', { retryAfterS: 7 }), 429, 'temporarily_unavailable', '7'],
-    [new ProblemError('service_unavailable', 'Down.'), 503, 'temporarily_unavailable', '5'],
-    [new ProblemError('ip_not_allowed', 'Not from here.'), 403, 'unauthorized_client', null],
-    [new Error('secret detail'), 500, 'server_error', null],
-  ])('%s is told', async (error, status, code, retryAfter) => {
+  test.each<[string, Error, number, string, string | null]>([
+    ['a refused code', new ProblemError('invalid_grant', 'Used “before” …'), 400, 'invalid_grant', null],
+    ['a refused refresh token', new ProblemError('invalid_grant', 'Used before.', { status: 401 }), 401, 'invalid_grant', null],
+    ['a limit', new ProblemError('rate_limit_exceeded', 'Slowly.', { retryAfterS: 7 }), 429, 'temporarily_unavailable', '7'],
+    ['an outage', new ProblemError('service_unavailable', 'Down.'), 503, 'temporarily_unavailable', '5'],
+    ['a foreign address', new ProblemError('ip_not_allowed', 'Not from here.'), 403, 'unauthorized_client', null],
+    ['what nobody expected', new Error('secret detail'), 500, 'server_error', null],
+  ])('%s is told', async (_name, error, status, code, retryAfter) => {
     failure = error;
     const response = await form('/token', credentials);
     const text = await response.text();

@@ -78,5 +78,5 @@ export class ClientAuthentication {
 }
 
 function wrongClient(): ProblemError {
-  return new ProblemError('invalid_client', 'The client is unknown, or the secret is not its own. client_id is the agent id, client_secret its key svc_agent_sk_….', { param: '/client_id' });
+  return new ProblemError('invalid_client', 'The client is unknown, or the secret is not its own. client_id is the agent id, client_secret its key: svc_agent_sk_ and 24 letters or digits.', { param: '/client_id' });
 }
