@@ -1,11 +1,13 @@
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
+import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import type { Config } from '../platform/config.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { holdDataDirectory, KEY_ENCRYPTION_SECRET, KEY_PEPPER_SECRET } from './data-directory.ts';
+import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { prepareExample } from './example-files.ts';
 import { startStores } from './embedded-stores.ts';
 import { localExports } from './exports-port.ts';
@@ -38,12 +40,14 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
 
     const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
     undo.push(() => worker.close());
+    const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger });
     const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({
       config,
       subgraphs,
-      admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
       firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
+      admission,
+      oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
       ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
       keys: new PublicKeyStore(ground.database),
       exportAttribution: localExports(ground),

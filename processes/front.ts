@@ -3,6 +3,7 @@ import Koa from 'koa';
 import { createGateway, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
+import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Config } from '../platform/config.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
@@ -23,6 +24,8 @@ export interface FrontOptions {
   readonly admission: Admission;
   /** Makes the first account; there is no page for it when absent. */
   readonly firstAccount?: FirstAccount | null;
+  /** Issues tokens. */
+  readonly oauth: Oauth;
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
@@ -62,7 +65,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     resolveApiVersion,
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, firstAccount: options.firstAccount ?? null, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

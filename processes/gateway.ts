@@ -1,5 +1,6 @@
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
+import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../gateway/data-sources.ts';
@@ -7,6 +8,7 @@ import type { Config } from '../platform/config.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { forwardExports } from './exports-transport.ts';
 import { openFront } from './front.ts';
 import { healthReport } from './health.ts';
@@ -20,12 +22,14 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
+  const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger });
   const front = await openFront({
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
-    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }),
     firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
+    admission,
+    oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),

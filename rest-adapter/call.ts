@@ -5,6 +5,7 @@ import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
+import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Principal, RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
@@ -59,6 +60,7 @@ export interface DoorConfig {
 export interface Door {
   readonly client: GraphClient;
   readonly admission: Admission;
+  readonly oauth: Oauth;
   readonly ingestRecords: IngestRecords;
   readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;

@@ -7,6 +7,7 @@ import { dataSourceOperations } from './operations/data-sources.ts';
 import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
 import { keyOperations } from './operations/keys.ts';
+import { oauthOperations } from './operations/oauth.ts';
 import { verificationOperations } from './operations/verification.ts';
 
 /**
@@ -20,6 +21,7 @@ export const CONTRACT: readonly Operation[] = [
   ...experimentOperations,
   ...agentOperations,
   ...keyOperations,
+  ...oauthOperations,
   ...billingOperations,
   ...healthOperations,
 ];

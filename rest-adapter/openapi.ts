@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
 import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
+import { SCOPES } from '../platform/auth/principal.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
 import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';
 import { needsBody, type Json, type Operation } from './operation.ts';
 import { problemsOf, stepsOf } from './pipeline.ts';
-import { errorBody, problemBody } from './representations/error.ts';
+import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
@@ -34,13 +35,12 @@ const RATE_HEADERS: Readonly<Record<string, string>> = {
  */
 export function buildOpenApi(publicBaseUrl: string): Json {
   const components = new Components();
-  const errorSchema = components.schemaOf(errorBody);
-  const problemSchema = components.schemaOf(problemBody);
+  const errors: ErrorSchemas = { errorSchema: components.schemaOf(errorBody), problemSchema: components.schemaOf(problemBody), oauthErrorSchema: components.schemaOf(oauthErrorBody) };
   const paths: Record<string, Json> = {};
   for (const operation of CONTRACT) {
     for (const [index, path] of pathsOf(operation).entries()) {
       const item = (paths[path] ??= {});
-      item[operation.method.toLowerCase()] = operationObject(operation, index, components, errorSchema, problemSchema);
+      item[operation.method.toLowerCase()] = operationObject(operation, index, components, errors);
     }
   }
   return {
@@ -53,18 +53,33 @@ export function buildOpenApi(publicBaseUrl: string): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicBaseUrl }],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { oauth: [] }],
     tags: [...new Set(CONTRACT.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       schemas: components.schemas,
       headers: Object.fromEntries(Object.entries({ ...COMMON_HEADERS, ...RATE_HEADERS }).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' },
+        oauth: oauthScheme(publicBaseUrl),
+      },
     },
   };
 }
 
-function operationObject(operation: Operation, variant: number, components: Components, errorSchema: Json, problemSchema: Json): Json {
+function oauthScheme(publicBaseUrl: string): Json {
+  const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, `Operations that need ${scope}`]));
+  const common = { tokenUrl: `${publicBaseUrl}/oauth/token`, refreshUrl: `${publicBaseUrl}/oauth/token/refresh`, scopes };
+  return { type: 'oauth2', description: 'Tokens for agents. PKCE with S256 is required.', flows: { clientCredentials: common, authorizationCode: { authorizationUrl: `${publicBaseUrl}/oauth/authorize`, ...common } } };
+}
+
+interface ErrorSchemas {
+  readonly errorSchema: Json;
+  readonly problemSchema: Json;
+  readonly oauthErrorSchema: Json;
+}
+
+function operationObject(operation: Operation, variant: number, components: Components, errors: ErrorSchemas): Json {
   const scope = operation.action === null ? null : ACTIONS[operation.action].scope;
   return {
     // Ids are unique in a document, so a variant path has one of its own.
@@ -72,10 +87,10 @@ function operationObject(operation: Operation, variant: number, components: Comp
     tags: [operation.tag],
     summary: operation.summary,
     description: scope === null ? operation.description : `${operation.description}\n\nNeeds the scope \`${scope}\`.`,
-    ...(operation.kind === 'publicRead' || operation.kind === 'publicWrite' ? { security: [] } : {}),
+    ...(operation.action === null ? { security: [] } : {}),
     parameters: parametersOf(operation, components),
     ...(operation.bodySchema === undefined ? {} : { requestBody: requestBody(operation, components) }),
-    responses: { ...successResponses(operation, components), ...errorResponses(operation, errorSchema, problemSchema) },
+    responses: { ...successResponses(operation, components), ...errorResponses(operation, errors) },
   };
 }
 
@@ -87,7 +102,7 @@ function parametersOf(operation: Operation, components: Components): Json[] {
     { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
   ];
   if (stepsOf(operation.kind).some(({ name }) => name === 'consume-nonce')) {
-    parameters.push({ name: 'X-Nonce', in: 'header', required: true, description: 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
+    parameters.push({ name: 'X-Nonce', in: 'header', required: operation.kind !== 'oauth', description: operation.kind === 'oauth' ? 'Needed with JSON; forms do without' : 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
   }
   if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
   return parameters;
@@ -110,7 +125,9 @@ function fields(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'head
 function requestBody(operation: Operation, components: Components): Json {
   const files = operation.kind === 'upload' ? UPLOAD_MEDIA_TYPES.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]) : [];
   const form = operation.kind === 'upload' ? [['multipart/form-data', { schema: { type: 'object', required: ['file'], properties: { file: { type: 'string', format: 'binary' } } } }]] : [];
-  return { required: needsBody(operation), content: { 'application/json': { schema: components.schemaOf(operation.bodySchema!), example: operation.example.body }, ...Object.fromEntries([...files, ...form]) } };
+  const schema = components.schemaOf(operation.bodySchema!);
+  const oauthForm = operation.kind === 'oauth' ? [['application/x-www-form-urlencoded', { schema, example: operation.example.body }]] : [];
+  return { required: needsBody(operation), content: { 'application/json': { schema, example: operation.example.body }, ...Object.fromEntries([...files, ...form, ...oauthForm]) } };
 }
 
 function successResponses(operation: Operation, components: Components): Json {
@@ -137,13 +154,15 @@ function isCounted({ action, strangerLimit }: Operation): boolean {
   return action !== null || strangerLimit !== undefined;
 }
 
-function errorResponses(operation: Operation, errorSchema: Json, problemSchema: Json): Json {
+function errorResponses(operation: Operation, { errorSchema, problemSchema, oauthErrorSchema }: ErrorSchemas): Json {
   const byStatus = new Map<number, ProblemType[]>();
   for (const type of new Set([...problemsOf(operation.kind), ...operation.problems])) {
     const { status } = PROBLEM_TYPES[type];
     byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
   }
-  const content = { 'application/json': { schema: errorSchema }, 'application/problem+json': { schema: problemSchema } };
+  // Forms are answered as RFC 6749 has it.
+  const schema = operation.kind === 'oauth' ? { anyOf: [errorSchema, oauthErrorSchema] } : errorSchema;
+  const content = { 'application/json': { schema }, 'application/problem+json': { schema: problemSchema } };
   return Object.fromEntries([...byStatus].map(([status, types]) => [status, { description: types.map((type) => `\`${type}\`: ${PROBLEM_TYPES[type].title}`).join('; '), content }]));
 }
 

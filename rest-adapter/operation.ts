@@ -9,8 +9,9 @@ export type { Json };
 /**
  * What an operation is like; the columns of the pipeline's table.
  * `job` starts work that may outlast the request, `stream` watches such work, `upload` streams its body, `download` its answer.
+ * `oauth` asks the authorization server, and takes forms beside JSON.
  */
-export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'download' | 'stream' | 'publicRead' | 'publicWrite';
+export type OperationKind = 'read' | 'write' | 'job' | 'upload' | 'download' | 'stream' | 'publicRead' | 'publicWrite' | 'oauth';
 
 /** A request after validation: what `variables` and `present` of a row may rely on. */
 export interface ValidRequest<Path = Json, Query = Json, Headers = Json, Body = unknown> {
@@ -88,6 +89,8 @@ export interface Operation<
   /** The answer shows one resource, so that it carries an ETag. */
   readonly isResource?: boolean;
   readonly job?: Job;
+  /** What an operation of kind `oauth` asks the authorization server for. */
+  readonly tokenEndpoint?: 'exchange' | 'revoke';
   /** GraphQL variables with camelCase names; enum values stay as the contract writes them. */
   variables(request: ValidRequest<z.output<Path>, z.output<Query>, z.output<Headers>, z.output<Body>>): Json;
   /** Shapes the document's data (snake_case by now) into the body; null for an empty answer. Links start with `baseUrl`. */

@@ -1,6 +1,8 @@
 import type { ProblemType } from '../schema/problems.ts';
 import type { Call, Step } from './call.ts';
+import { parseMediaType } from './media-type.ts';
 import type { OperationKind } from './operation.ts';
+import { answerTokenRequest } from './steps/answer-token-request.ts';
 import { assertScope } from './steps/assert-scope.ts';
 import { assignRequestId } from './steps/assign-request-id.ts';
 import { authenticate } from './steps/authenticate.ts';
@@ -9,19 +11,22 @@ import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
+import { limitClients } from './steps/limit-clients.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
 import { negotiateVersion } from './steps/negotiate-version.ts';
 import { readBody } from './steps/read-body.ts';
+import { readForm } from './steps/read-form.ts';
 import { refuseUnmatched } from './steps/refuse-unmatched.ts';
+import { reportOauthErrors } from './steps/report-oauth-errors.ts';
 import { reportProblems } from './steps/report-problems.ts';
 import { respond } from './steps/respond.ts';
 import { runJob } from './steps/run-job.ts';
 import { streamProgress } from './steps/stream-progress.ts';
 import { validateRequest } from './steps/validate-request.ts';
 
-/** The columns: every kind of operation, and requests that match no operation. */
-type Column = OperationKind | 'unmatched';
+/** The columns: every kind of operation, the forms of OAuth clients, and requests that match no operation. */
+type Column = OperationKind | 'oauthForm' | 'unmatched';
 
 const R = 'read';
 const W = 'write';
@@ -31,29 +36,37 @@ const D = 'download';
 const S = 'stream';
 const PR = 'publicRead';
 const PW = 'publicWrite';
+const O = 'oauth';
+const OF = 'oauthForm';
 const X = 'unmatched';
 
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
-  [assignRequestId,  R, W, J, U, D, S, PR, PW, X],
-  [respond,          R, W, J, U, D, S, PR, PW, X], // acts on the way back
-  [reportProblems,   R, W, J, U, D, S, PR, PW, X], // acts on the way back
-  [negotiateVersion, R, W, J, U, D, S, PR, PW, X],
-  [refuseUnmatched,                            X],
-  [authenticate,     R, W, J, U, D, S           ],
-  [limitStrangers,                          PW  ],
-  [assertScope,      R, W, J, U, D, S           ],
-  [consumeNonce,        W, J, U,            PW  ],
+  [assignRequestId,  R, W, J, U, D, S, PR, PW, O, OF, X],
+  [respond,          R, W, J, U, D, S, PR, PW, O, OF, X], // acts on the way back
+  [reportProblems,   R, W, J, U, D, S, PR, PW, O,     X], // acts on the way back
+  [reportOauthErrors,                             OF   ], // acts on the way back
+  [negotiateVersion, R, W, J, U, D, S, PR, PW, O, OF, X],
+  [refuseUnmatched,                                   X],
+  [authenticate,     R, W, J, U, D, S                  ],
+  [limitStrangers,                          PW         ],
+  [assertScope,      R, W, J, U, D, S                  ],
+  // Stock OAuth clients cannot send a nonce.
+  [consumeNonce,        W, J, U,            PW, O      ],
   // A download's format is asked for by name.
-  [negotiateMedia,   R, W, J, U,    S, PR, PW   ],
-  [readBody,            W, J,               PW  ],
+  [negotiateMedia,   R, W, J, U,    S, PR, PW, O      ],
+  [readBody,            W, J,               PW, O      ],
+  [readForm,                                        OF   ],
+  // By client, so that the body comes first.
+  [limitClients,                               O, OF   ],
   // Idempotency belongs here: its fingerprint needs the body, its replay makes what follows unnecessary.
-  [validateRequest,  R, W, J, U, D, S, PR, PW   ],
-  [executeDocument,  R, W,                  PW  ],
-  [runJob,                 J                    ],
-  [ingestUpload,              U                 ],
-  [downloadFile,                 D              ],
-  [streamProgress,                  S           ],
-  [checkHealth,                        PR       ],
+  [validateRequest,  R, W, J, U, D, S, PR, PW          ],
+  [executeDocument,  R, W,                  PW         ],
+  [runJob,                 J                           ],
+  [ingestUpload,              U                        ],
+  [downloadFile,                 D                     ],
+  [streamProgress,                  S                  ],
+  [checkHealth,                        PR              ],
+  [answerTokenRequest,                         O, OF   ],
 ];
 
 /** The steps that a kind of operation goes through, in their order. */
@@ -66,11 +79,16 @@ export function problemsOf(column: Column): readonly ProblemType[] {
   return [...new Set(stepsOf(column).flatMap((step) => step.problems))];
 }
 
-const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, PR, PW, X] as const).map((column) => [column, composed(stepsOf(column))]));
+const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]));
 
 /** Takes a request through the steps of its kind. */
 export async function runPipeline(call: Call): Promise<void> {
-  await PIPELINES.get(call.route.operation?.kind ?? X)!(call);
+  await PIPELINES.get(columnOf(call))!(call);
+}
+
+function columnOf({ route, http }: Call): Column {
+  const kind = route.operation?.kind ?? X;
+  return kind === O && parseMediaType(http.get('Content-Type')).essence === 'application/x-www-form-urlencoded' ? OF : kind;
 }
 
 function composed(steps: readonly Step[]): (call: Call) => Promise<void> {

@@ -4,6 +4,7 @@ import { createBootstrap } from './bootstrap/bootstrap.ts';
 import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
 import { createDocumentation } from './documentation.ts';
+import { createConsent } from './oauth/consent.ts';
 import { runPipeline } from './pipeline.ts';
 import { createWellKnown } from './well-known.ts';
 
@@ -19,7 +20,7 @@ const BASE_PATH = '/v1';
 export const HTTP_SERVER_OPTIONS = { headersTimeout: 5000, requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: 16 * 1024, keepAliveTimeout: 65_000 } as const;
 
 export interface RestDoor {
-  /** Serves `/v1/**`, `/openapi.json`, `/docs/**`, `/bootstrap` and `/.well-known/jwks.json`; everything else goes to the next middleware. */
+  /** Serves `/v1/**`, `/openapi.json`, `/docs/**`, `/bootstrap` and `/.well-known/**`; everything else goes to the next middleware. */
   readonly middleware: Middleware;
   /** Ends waits and event streams, so that the server can drain; requests under way are answered. */
   close(): void;
@@ -38,10 +39,11 @@ export function createRestDoor(options: Omit<Door, 'closing'>): RestDoor {
   const documentation = createDocumentation(options.config.publicBaseUrl);
   const wellKnown = createWellKnown(options);
   const bootstrap = createBootstrap(options);
+  const consent = createConsent(options);
 
   return {
     async middleware(http, next) {
-      if (documentation(http) || (await wellKnown(http)) || (await bootstrap(http))) return;
+      if (documentation(http) || (await wellKnown(http)) || (await bootstrap(http)) || (await consent(http))) return;
       if (http.path !== BASE_PATH && !http.path.startsWith(`${BASE_PATH}/`)) {
         await next();
         return;

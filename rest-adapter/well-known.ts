@@ -3,6 +3,7 @@ import { ProblemError } from '../schema/problems.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { Door } from './call.ts';
 import { errorObject } from './error-answer.ts';
+import { oauthMetadata } from './oauth/metadata.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
 /** What clients may keep a key set for; the next key is published long before its first use. */
@@ -10,10 +11,18 @@ const CLIENT_CACHE_S = 300;
 /** Anyone may ask, as often as they like: the database is asked once a second. */
 const KEEP_MS = 1_000;
 
-/** Serves the keys that results are verified with (RFC 7517), to anyone and from any page. The returned function says whether it answered. */
+/** Serves the keys that results are verified with (RFC 7517) and what OAuth clients need to know, to anyone and from any page. The returned function says whether it answered. */
 export function createWellKnown({ keySet, newRequestId, config, logger }: Pick<Door, 'keySet' | 'newRequestId' | 'config' | 'logger'>): (http: Context) => Promise<boolean> {
   const freshKeySet = keptFor(KEEP_MS, keySet);
+  const metadata = oauthMetadata(config.publicBaseUrl);
   return async (http) => {
+    const document = http.method === 'GET' || http.method === 'HEAD' ? metadata.get(http.path) : undefined;
+    if (document !== undefined) {
+      http.set({ 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      http.type = 'application/json';
+      http.body = JSON.stringify(document);
+      return true;
+    }
     if (http.path !== KEY_SET_PATH || (http.method !== 'GET' && http.method !== 'HEAD')) return false;
     http.set({ 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' });
     http.type = 'application/json';

@@ -1,7 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
+import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
@@ -17,6 +20,7 @@ import { localRecords } from '../processes/records-port.ts';
 import { forwardRecords, serveRecords } from '../processes/records-transport.ts';
 import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
+import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { createTestClickHouse, createTestDatabase } from './platform.ts';
 
 /** How the house is laid out: everything in one process, or the subgraphs behind HTTP and WebSocket. */
@@ -46,6 +50,8 @@ export interface HouseOptions {
   readonly rateLimits?: RateLimits;
   /** Opens the page of the first account. */
   readonly bootstrapToken?: string;
+  /** Whether the address that the service tells others is the one it listens on; false. */
+  readonly isPublic?: boolean;
 }
 
 const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
@@ -73,12 +79,16 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const tokens = principalTokens(internalSecret, clock);
   const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(records), ...serveExports(localExports(ground)) } })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
+  const port = options.isPublic === true ? await freePort() : 0;
+  const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
+  const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger });
   const front = await openFront({
-    config: { host: '127.0.0.1', port: 0, publicBaseUrl: PUBLIC_BASE_URL, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
+    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    admission: new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger }),
     firstAccount: options.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, options.bootstrapToken),
+    admission,
+    oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl }),
     ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
@@ -101,6 +111,16 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
       await Promise.all([database.drop(), clickhouse.drop()]);
     },
   };
+}
+
+/** A port that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** A parsed JSON body that a test looks into; turn leaves into text or numbers with String and Number. */

@@ -1,10 +1,11 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
+import { oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
 
 /**
- * Owner `auth`: accounts (the tenants), their keys, and the nonces seen in the last day.
+ * Owner `auth`: accounts (the tenants), their keys, OAuth's codes and tokens, and the nonces seen in the last day.
  * Keys and nonces are looked up before a tenant is known, so both go through SECURITY DEFINER functions
  * that answer exactly one question; the application role has no rights on `auth.nonces` itself.
  */
@@ -120,5 +121,6 @@ export const authOwner: MigrationOwner = {
     admissionMigration,
     admissionUnderLoadMigration,
     keyManagementMigration,
+    oauthMigration,
   ],
 };

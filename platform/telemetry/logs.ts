@@ -22,7 +22,7 @@ const SECRET_MEMBERS = [
 const HEADERS = ['authorization', 'cookie', '["set-cookie"]', '["idempotency-key"]', '["svc-idempotency-key"]'];
 
 /** Keys and tokens of ours, and the password of a URL, wherever they stand in a message. */
-const SECRET_TEXT = /\bsvc_(?:live|test|agent|at|rt)_[A-Za-z0-9_-]+|\bwhsec_[A-Za-z0-9+/=_-]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
+const SECRET_TEXT = /\bsvc_(?:live|test|agent|at|rt|ac)_[A-Za-z0-9_-]+|\bwhsec_[A-Za-z0-9+/=_-]+|(?<=:\/\/[^\s:@/]*:)[^\s@/]+(?=@)/g;
 
 /** The process's log: one JSON object per line, secrets removed, errors with cause and stack. */
 export function createLogger(options: LogOptions): Logger {

@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { CAPABILITIES } from '../../schema/value-lists.ts';
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../platform/auth/oauth/redirect-uri.ts';
 import { given, inOrder, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
 const rateLimits = z.object({ requests_per_minute: z.int(), daily_limit: z.int().nullable().meta({ description: 'Null means unlimited' }) });
+
+const redirectUri = z
+  .string()
+  .max(MAX_REDIRECT_URI_LENGTH)
+  .superRefine((uri, context) => {
+    const fault = redirectUriFault(uri);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault, params: { code: 'invalid_redirect_uri' } });
+  })
+  .meta({ description: 'https, or http on 127.0.0.1 or localhost; no fragment' });
 
 const registration = z
   .object({
@@ -16,6 +26,13 @@ const registration = z
     callback_url: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).optional().meta({ description: 'Receives commission notifications' }),
   })
   .refine((body) => body.operator_id !== undefined || body.operator_email !== undefined, { path: ['operator_id'], message: 'give operator_id or operator_email', params: { code: 'required' } });
+
+const update = z.object({
+  name: registration.shape.name.optional(),
+  callback_url: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).nullable().optional().meta({ description: 'Receives commission notifications; null removes it' }),
+  redirect_uris: z.array(redirectUri).max(MAX_REDIRECT_URIS).optional().meta({ description: 'Where OAuth may send resource owners back to; replaces the whole list' }),
+  public: z.boolean().optional().meta({ description: 'An OAuth client that cannot keep a secret: PKCE alone protects its codes' }),
+});
 
 const registered = z.object({
   agent_id: z.string(),
@@ -51,6 +68,9 @@ const profile = z
     referral_count: z.int().optional().meta({ deprecated: true }),
     total_commission_earned_cents: z.int().optional(),
     rate_limits: rateLimits,
+    callback_url: z.string().nullable().meta({ description: 'Receives commission notifications' }),
+    redirect_uris: z.array(z.string()).meta({ description: 'Where OAuth may send resource owners back to' }),
+    public: z.boolean().meta({ description: 'An OAuth client that cannot keep a secret' }),
     status: z.enum(['active', 'suspended', 'closed']),
     created_at: z.iso.datetime(),
     trust: trustEnvelope,
@@ -127,7 +147,33 @@ export const agentOperations = [
     example: {
       response: {
         ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example',
-        total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, status: 'active', trust: exampleTrust(1),
+        total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, callback_url: null, redirect_uris: [], public: false, status: 'active', trust: exampleTrust(1),
+      },
+    },
+  }),
+  operation({
+    id: 'updateOwnAgent',
+    tag: 'Agents',
+    method: 'PATCH',
+    path: '/agents/me',
+    kind: 'write',
+    action: 'agent:write',
+    document: 'UpdateAgent',
+    summary: 'Change the calling agent',
+    description: 'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252).',
+    bodySchema: update,
+    success: { status: 200, description: 'The profile as it is now', schema: profile },
+    problems: ['resource_not_found'],
+    variables: ({ body }) => ({ input: given({ name: body.name, callbackUrl: body.callback_url, redirectUris: body.redirect_uris, public: body.public }) }),
+    present: (data) => {
+      const { agent, trust } = objectAt(data, 'update_agent');
+      return presentProfile({ ...(agent as Json), trust });
+    },
+    example: {
+      body: { redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false },
+      response: {
+        ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example', total_delta_r_cents: 0, total_delta_r: 0,
+        callback_url: null, redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false, status: 'active', trust: exampleTrust(1),
       },
     },
   }),

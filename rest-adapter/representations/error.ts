@@ -25,3 +25,8 @@ export const errorBody = z
 export const problemBody = z
   .object({ type: z.url(), title: z.string(), status: z.int(), detail: z.string(), instance: z.string(), ...additional })
   .meta({ id: 'Problem', description: 'The Error as RFC 9457 problem details.' });
+
+/** What forms of OAuth clients are answered with (RFC 6749 §5.2). */
+export const oauthErrorBody = z
+  .object({ error: z.string(), error_description: z.string(), error_uri: z.url() })
+  .meta({ id: 'OauthError', description: 'What a token request in a form is answered with outside 2xx.' });

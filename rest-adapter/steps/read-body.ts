@@ -5,7 +5,7 @@ import { isUtf8, parseMediaType } from '../media-type.ts';
 import { needsBody } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 
-const DEFAULT_TIMEOUT_MS = 15_000;
+export const DEFAULT_TIMEOUT_MS = 15_000;
 const MEBIBYTE = 1024 ** 2;
 
 /** Reads and parses the JSON body. */

@@ -16,6 +16,7 @@ export const reportProblems: Step = {
   },
 };
 
-function masked(cause: unknown): ProblemError {
+/** What a caller hears of an error that is none of the contract's. */
+export function masked(cause: unknown): ProblemError {
   return new ProblemError('internal_error', 'Something went wrong on our side. Quote the request id when you report it.', { cause });
 }

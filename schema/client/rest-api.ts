@@ -383,7 +383,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the calling agent
+         * @description Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252).
+         *
+         *     Needs the scope `referrals:write`.
+         */
+        patch: operations["updateOwnAgent"];
         trace?: never;
     };
     "/keys": {
@@ -464,6 +470,66 @@ export interface paths {
          * @description Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate does with any key.
          */
         post: operations["rotateAgentKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get an access token
+         * @description client_credentials takes the agent's id and key. authorization_code takes a code that a resource owner granted at GET /v1/oauth/authorize, with its PKCE verifier. refresh_token does what POST /oauth/token/refresh does. JSON is answered as everywhere else. A form (application/x-www-form-urlencoded) is answered as stock OAuth clients expect: no nonce, errors as RFC 6749 §5.2 has them.
+         */
+        post: operations["issueToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/token/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a new pair of tokens for a refresh token
+         * @description Each refresh token works once: using one again is answered with 401 invalid_grant and revokes every token that descends from the same authorisation. JSON is answered as everywhere else. A form (application/x-www-form-urlencoded) is answered as stock OAuth clients expect: no nonce, errors as RFC 6749 §5.2 has them.
+         */
+        post: operations["refreshToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a token at once
+         * @description Whoever has the token may end it. A refresh token takes every token of its authorisation with it, an access token goes alone. Tokens that are unknown or over are no error. JSON is answered as everywhere else. A form (application/x-www-form-urlencoded) is answered as stock OAuth clients expect: no nonce, errors as RFC 6749 §5.2 has them.
+         */
+        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -561,6 +627,13 @@ export interface components {
             }[];
             /** @description Seconds to wait, as in Retry-After */
             retry_after?: number;
+        };
+        /** @description What a token request in a form is answered with outside 2xx. */
+        OauthError: {
+            error: string;
+            error_description: string;
+            /** Format: uri */
+            error_uri: string;
         };
         AttributionRequest: {
             data_source_id: string;
@@ -1061,6 +1134,12 @@ export interface components {
                 /** @description Null means unlimited */
                 daily_limit: number | null;
             };
+            /** @description Receives commission notifications */
+            callback_url: string | null;
+            /** @description Where OAuth may send resource owners back to */
+            redirect_uris: string[];
+            /** @description An OAuth client that cannot keep a secret */
+            public: boolean;
             /** @enum {string} */
             status: "active" | "suspended" | "closed";
             /** Format: date-time */
@@ -1141,6 +1220,19 @@ export interface components {
             rotated_at: string;
             /** @description Of the agent behind the key; null for keys without one */
             trust_score: number | null;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        TokenResponse: {
+            /** @description Opaque: svc_at_ and 43 characters */
+            access_token: string;
+            /** @constant */
+            token_type: "Bearer";
+            /** @description Seconds; 3600, unless the key behind it ends earlier */
+            expires_in: number;
+            /** @description Opaque: svc_rt_ and 43 characters; works once, for 30 days */
+            refresh_token: string;
+            /** @description Separated by spaces */
+            scope: string;
             trust: components["schemas"]["TrustEnvelope"];
         };
         Plan: {
@@ -5514,6 +5606,9 @@ export interface operations {
                      *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
+                     *       "callback_url": null,
+                     *       "redirect_uris": [],
+                     *       "public": false,
                      *       "status": "active",
                      *       "trust": {
                      *         "hrei_score": 0,
@@ -5617,6 +5712,245 @@ export interface operations {
             };
             /** @description `not_acceptable`: None of the accepted media types can be produced */
             406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateOwnAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "redirect_uris": [
+                 *         "https://spring.example/callback",
+                 *         "http://127.0.0.1/callback"
+                 *       ],
+                 *       "public": false
+                 *     }
+                 */
+                "application/json": {
+                    name?: string;
+                    /** @description Receives commission notifications; null removes it */
+                    callback_url?: string | null;
+                    /** @description Where OAuth may send resource owners back to; replaces the whole list */
+                    redirect_uris?: string[];
+                    /** @description An OAuth client that cannot keep a secret: PKCE alone protects its codes */
+                    public?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The profile as it is now */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "name": "spring-shop-agent",
+                     *       "capabilities": [
+                     *         "attribution"
+                     *       ],
+                     *       "referral_code": "REF_K7PXQ2MNWB",
+                     *       "tier": "discovery",
+                     *       "trust_score": 0.5,
+                     *       "rate_limits": {
+                     *         "requests_per_minute": 60,
+                     *         "daily_limit": 10000
+                     *       },
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
+                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                     *       "operator_id": null,
+                     *       "operator_email": "ops@spring.example",
+                     *       "total_delta_r_cents": 0,
+                     *       "total_delta_r": 0,
+                     *       "callback_url": null,
+                     *       "redirect_uris": [
+                     *         "https://spring.example/callback",
+                     *         "http://127.0.0.1/callback"
+                     *       ],
+                     *       "public": false,
+                     *       "status": "active",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AgentProfile"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6723,6 +7057,634 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    issueToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grant_type": "client_credentials",
+                 *       "client_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                 *       "client_secret": "svc_agent_sk_EXAMPLEexampleEXAMPLE12345",
+                 *       "scope": "attribution:read"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    grant_type: "client_credentials" | "authorization_code" | "refresh_token";
+                    /** @description Id of the agent */
+                    client_id: string;
+                    /** @description Key of the agent; for public clients left out */
+                    client_secret?: string;
+                    /** @description Separated by spaces; all that may be granted when left out */
+                    scope?: string;
+                    /** @description authorization_code: works once, for 60 seconds */
+                    code?: string;
+                    /** @description authorization_code: as in the authorization request, byte for byte */
+                    redirect_uri?: string;
+                    /** @description authorization_code: what the code_challenge was made of (RFC 7636) */
+                    code_verifier?: string;
+                    /** @description refresh_token: works once, for 30 days */
+                    refresh_token?: string;
+                    /** @description RFC 8707: an address of this service */
+                    resource?: string;
+                };
+                /**
+                 * @example {
+                 *       "grant_type": "client_credentials",
+                 *       "client_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                 *       "client_secret": "svc_agent_sk_EXAMPLEexampleEXAMPLE12345",
+                 *       "scope": "attribution:read"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    /** @enum {string} */
+                    grant_type: "client_credentials" | "authorization_code" | "refresh_token";
+                    /** @description Id of the agent */
+                    client_id: string;
+                    /** @description Key of the agent; for public clients left out */
+                    client_secret?: string;
+                    /** @description Separated by spaces; all that may be granted when left out */
+                    scope?: string;
+                    /** @description authorization_code: works once, for 60 seconds */
+                    code?: string;
+                    /** @description authorization_code: as in the authorization request, byte for byte */
+                    redirect_uri?: string;
+                    /** @description authorization_code: what the code_challenge was made of (RFC 7636) */
+                    code_verifier?: string;
+                    /** @description refresh_token: works once, for 30 days */
+                    refresh_token?: string;
+                    /** @description RFC 8707: an address of this service */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A token for an hour, and what to get the next one with */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "svc_at_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 3600,
+                     *       "refresh_token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE2",
+                     *       "scope": "attribution:read",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed; `unsupported_grant_type`: The grant type is not supported; `invalid_grant`: The grant is invalid, expired or used; `invalid_scope`: A requested scope is unknown or not granted */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `invalid_client`: The client is unknown or its secret is wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+        };
+    };
+    refreshToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grant_type": "refresh_token",
+                 *       "refresh_token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                 *       "client_id": "agent_01JQ2jX9bLq7RtYpMwVsZe"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    grant_type: "refresh_token";
+                    refresh_token: string;
+                    /** @description Id of the agent */
+                    client_id: string;
+                    /** @description Key of the agent; for public clients left out */
+                    client_secret?: string;
+                    /** @description Separated by spaces; all that may be granted when left out */
+                    scope?: string;
+                    /** @description RFC 8707: an address of this service */
+                    resource?: string;
+                };
+                /**
+                 * @example {
+                 *       "grant_type": "refresh_token",
+                 *       "refresh_token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                 *       "client_id": "agent_01JQ2jX9bLq7RtYpMwVsZe"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    /** @enum {string} */
+                    grant_type: "refresh_token";
+                    refresh_token: string;
+                    /** @description Id of the agent */
+                    client_id: string;
+                    /** @description Key of the agent; for public clients left out */
+                    client_secret?: string;
+                    /** @description Separated by spaces; all that may be granted when left out */
+                    scope?: string;
+                    /** @description RFC 8707: an address of this service */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A new pair; the old refresh token is used up */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access_token": "svc_at_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                     *       "token_type": "Bearer",
+                     *       "expires_in": 3600,
+                     *       "refresh_token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE2",
+                     *       "scope": "attribution:read attribution:write channels:read journeys:read campaigns:read health:read billing:read referrals:read referrals:write audit:read",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed; `unsupported_grant_type`: The grant type is not supported; `invalid_grant`: The grant is invalid, expired or used; `invalid_scope`: A requested scope is unknown or not granted */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `invalid_client`: The client is unknown or its secret is wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                 *       "token_type_hint": "refresh_token"
+                 *     }
+                 */
+                "application/json": {
+                    token: string;
+                    /** @enum {string} */
+                    token_type_hint?: "access_token" | "refresh_token";
+                };
+                /**
+                 * @example {
+                 *       "token": "svc_rt_EXAMPLEexampleEXAMPLEexampleEXAMPLEexampleEXAMPLE1",
+                 *       "token_type_hint": "refresh_token"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    token: string;
+                    /** @enum {string} */
+                    token_type_hint?: "access_token" | "refresh_token";
+                };
+            };
+        };
+        responses: {
+            /** @description The token is good for nothing any more */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
                 };
             };
         };

@@ -37,5 +37,18 @@ export const agentsOwner: MigrationOwner = {
         `comment on column agents.agents.rotation_rewarded_at is 'rotating a key is rewarded once in a calendar quarter'`,
       ],
     },
+    {
+      name: '003-oauth-clients',
+      up: [
+        `alter table agents.agents
+           add column redirect_uris text[] not null default '{}',
+           add column is_public boolean not null default false`,
+        `comment on column agents.agents.is_public is 'an OAuth client that cannot keep a secret'`,
+        `create function agents.find_oauth_client(agent uuid)
+           returns table (account_id uuid, name text, redirect_uris text[], is_public boolean)
+           language sql stable security definer set search_path = agents, pg_temp
+           as $$ select account_id, name, redirect_uris, is_public from agents.agents where id = agent and status = 'active' $$`,
+      ],
+    },
   ],
 };

@@ -24,8 +24,8 @@ describe.each(rows)('row %s', (_id, operation) => {
   test('is complete', () => {
     const client = graphClient(shop());
     if (operation.document !== null) expect(client.document(operation.document)).toBeDefined();
-    else expect(['publicRead', 'upload']).toContain(operation.kind);
-    if (operation.action === null) expect(operation.kind).toMatch(/^public/);
+    else expect(['publicRead', 'upload', 'oauth']).toContain(operation.kind);
+    if (operation.action === null) expect(operation.kind).toMatch(/^public|^oauth$/);
     else expect(Object.keys(ACTIONS)).toContain(operation.action);
     expect(operation.summary).not.toBe('');
     expect(operation.description).not.toBe('');

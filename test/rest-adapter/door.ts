@@ -7,6 +7,7 @@ import Koa from 'koa';
 import { pino } from 'pino';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Admission } from '../../platform/auth/admission.ts';
+import type { Oauth } from '../../platform/auth/oauth/oauth.ts';
 import { SCOPES, type Principal, type Scope } from '../../platform/auth/principal.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
 import type { Door, DoorConfig, ExportAttribution, IngestRecords } from '../../rest-adapter/call.ts';
@@ -51,6 +52,19 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
   };
 }
 
+/** Gives whoever asks a token, and sends every resource owner away. */
+const memoryOauth: Oauth = {
+  tokens: {
+    exchange: async () => ({ accessToken: `svc_at_${'a'.repeat(43)}`, refreshToken: `svc_rt_${'r'.repeat(43)}`, expiresInS: 3600, scopes: ['attribution:read'] }),
+    revoke: async () => undefined,
+  },
+  authorizations: {
+    examine: async () => ({ outcome: 'refused', message: 'Nobody is registered.' }),
+    approve: async () => 'https://app.example/callback?code=c',
+    deny: () => 'https://app.example/callback?error=access_denied',
+  },
+};
+
 export interface TestDoor extends AsyncDisposable {
   readonly url: string;
   readonly server: Server;
@@ -65,7 +79,7 @@ export interface TestDoor extends AsyncDisposable {
 
 /** The door behind a real HTTP server on a free port. */
 export async function openDoor(
-  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; keySet?: Door['keySet']; config?: Partial<DoorConfig> } = {},
+  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; oauth?: Oauth; keySet?: Door['keySet']; config?: Partial<DoorConfig> } = {},
 ): Promise<TestDoor> {
   const client = graphClient(shop(options.resolvers));
   const admission = memoryAdmission();
@@ -73,6 +87,7 @@ export async function openDoor(
   const door = createRestDoor({
     client,
     admission,
+    oauth: options.oauth ?? memoryOauth,
     ingestRecords: options.ingestRecords ?? drainRecords,
     exportAttribution: options.exportAttribution ?? nameOfExport,
     firstAccount: null,

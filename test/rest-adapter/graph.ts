@@ -115,9 +115,11 @@ const SDL = /* GraphQL */ `
   type RateLimits { requestsPerMinute: Int! dailyLimit: Int }
   type Agent {
     id: ID! agentUuid: ID! name: String! capabilities: [Capability!]! referralCode: String! tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
-    totalCommissionEarnedCents: Cents! rateLimits: RateLimits! status: AgentStatus! createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
+    totalCommissionEarnedCents: Cents! rateLimits: RateLimits! callbackUrl: String redirectUris: [String!] public: Boolean status: AgentStatus! createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
   }
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
+  input UpdateAgentInput { name: String callbackUrl: String redirectUris: [String!] public: Boolean }
+  type UpdateAgentPayload { agent: Agent! trust: TrustEnvelope! }
   type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! trust: TrustEnvelope! }
 
   enum ApiKeyEnvironment { LIVE TEST }
@@ -170,6 +172,7 @@ const SDL = /* GraphQL */ `
     revokeKey(input: RevokeKeyInput!): RevokeKeyPayload!
     rotateKey(input: RotateKeyInput!): RotateKeyPayload!
     rotateAgentKey(input: RotateAgentKeyInput!): RotateKeyPayload!
+    updateAgent(input: UpdateAgentInput!): UpdateAgentPayload!
     connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
     syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
     deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!

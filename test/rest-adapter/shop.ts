@@ -44,7 +44,7 @@ const experiment = {
 
 const agent = {
   id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
-  totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
+  totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
 };
 
 const plan = { planId: 'pro', name: 'Pro', priceCents: 29_900, currency: 'USD', interval: 'ONE_TIME', trialDays: null, perAnalysisFee: { rate: 0.05, floorCents: 10 }, limits: { requestsPerMinute: 500, dailyLimit: null }, features: ['All'], selfServe: true, current: false };
@@ -84,6 +84,7 @@ export function shop(replaced: Resolvers = {}): Resolvers {
       return { id: input.id, deleted: true, trust: trust() };
     },
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
+    updateAgent: () => ({ agent, trust: trust() }),
     registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),
     keys: () => ({ edges: [{ node: apiKey }], totalCount: 1, trust: trust() }),
     createKey: () => ({ keyPairId: 'kp_1', name: null, scopes: ['attribution:read'], live: newApiKey, test: { ...newApiKey, env: 'TEST' }, trust: trust(2) }),

@@ -7,8 +7,9 @@ import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { Agent } from './agent.ts';
-import { AgentType, presentAgent, RegisterAgentInput, RegisterAgentPayload } from './agent-type.ts';
+import { AgentType, presentAgent, RegisterAgentInput, RegisterAgentPayload, UpdateAgentInput, UpdateAgentPayload } from './agent-type.ts';
 import { registerAgent } from './register-agent.ts';
+import { updateAgent } from './update-agent.ts';
 
 export interface RegistryServices {
   readonly database: Database;
@@ -37,6 +38,13 @@ export class AgentResolver {
     const { agent, apiKey } = await registerAgent(this.#services.database, this.#services.keys, context, input, this.#services.clock());
     const trust = this.#trust(context);
     return { agent: presentAgent(agent, true, trust), apiKey, scopes: [...SCOPES], trust };
+  }
+
+  @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
+    const principal = assertAction(context.principal, 'agent:write');
+    const trust = this.#trust(context);
+    return { agent: presentAgent(await updateAgent(this.#services.database, principal, input), true, trust), trust };
   }
 
   /** Entity resolver: the agent behind a reference of another subgraph; null where the tenant cannot see it. */

@@ -59,6 +59,15 @@ export class AgentType {
   @Field(() => RateLimitsType, { nullable: true, description: 'What the tier allows.' })
   rateLimits!: RateLimitsType | null;
 
+  @Field(() => String, { nullable: true, description: 'https address that receives commission notifications; null where there is none, and for others.' })
+  callbackUrl!: string | null;
+
+  @Field(() => [String], { nullable: true, description: 'Where OAuth may send resource owners back to.' })
+  redirectUris!: string[] | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether it is an OAuth client that cannot keep a secret, so that PKCE alone protects its codes.' })
+  public!: boolean | null;
+
   @Field(() => AgentStatusEnum, { description: 'Whether the agent may act.' })
   status!: 'active' | 'suspended' | 'closed';
 
@@ -105,6 +114,30 @@ export class RegisterAgentInput {
   callbackUrl?: string | null;
 }
 
+@InputType('UpdateAgentInput', { description: 'Changes to the calling agent; what is left out stays.' })
+export class UpdateAgentInput {
+  @Field(() => String, { nullable: true, description: '3 to 64 letters, digits or hyphens.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'https address that receives commission notifications; null removes it.' })
+  callbackUrl?: string | null;
+
+  @Field(() => [String], { nullable: true, description: 'Where OAuth may send resource owners back to: https, or http on 127.0.0.1 or localhost with any port. At most 10; an empty list removes them.' })
+  redirectUris?: string[] | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether it is an OAuth client that cannot keep a secret.' })
+  public?: boolean | null;
+}
+
+@ObjectType('UpdateAgentPayload', { description: 'The agent as it is now.' })
+export class UpdateAgentPayload {
+  @Field(() => AgentType)
+  agent!: AgentType;
+
+  @Field(() => TrustEnvelopeType)
+  trust!: TrustEnvelope;
+}
+
 /** Presents a stored agent: whole to itself, its public face to others. */
 export function presentAgent(agent: Agent, isSelf: boolean, trust: TrustEnvelope): AgentType {
   return {
@@ -118,6 +151,9 @@ export function presentAgent(agent: Agent, isSelf: boolean, trust: TrustEnvelope
     tier: agent.tier,
     trustScore: agent.trustScore,
     rateLimits: isSelf ? agent.rateLimits() : null,
+    callbackUrl: isSelf ? (agent.callbackUrl ?? null) : null,
+    redirectUris: isSelf ? (agent.redirectUris ?? []) : null,
+    public: isSelf ? (agent.isPublic ?? false) : null,
     status: agent.status,
     createdAt: agent.createdAt,
     trust,

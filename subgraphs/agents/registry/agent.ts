@@ -27,6 +27,8 @@ const AgentSchema = defineEntity({
     referralCode: p.text(),
     referredBy: p.uuid().$type<Uuid>().nullable(),
     callbackUrl: p.text().nullable(),
+    redirectUris: p.array().$type<string[]>().default([]),
+    isPublic: p.boolean().default(false),
     tier: p.text().$type<Tier>().default('discovery'),
     trustScore: p.float().default(0.5),
     status: p.text().$type<'active' | 'suspended' | 'closed'>().default('active'),

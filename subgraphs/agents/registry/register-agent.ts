@@ -10,6 +10,7 @@ import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
+import { callbackUrl } from './callback-url.ts';
 
 const REFERRAL_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const REFERRAL_LENGTH = 10;
@@ -21,7 +22,7 @@ const registration = z
     operatorEmail: z.email().max(320).transform((email) => email.toLowerCase()).nullish(),
     capabilities: z.array(z.enum(CAPABILITIES)).min(1).default(['attribution']),
     referralCode: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').nullish(),
-    callbackUrl: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).nullish(),
+    callbackUrl: callbackUrl.nullish(),
   })
   .refine((input) => input.operatorId != null || input.operatorEmail != null, { path: ['operatorId'], message: 'give operator_id or operator_email' });
 

@@ -36,6 +36,7 @@ describe('logs', () => {
     ['a URL with a password', { target: `postgresql://app:${sentinel}@db/lift` }],
     ['a live key in any text', { note: `key svc_live_sk_${sentinel} was used` }],
     ['an access token in any text', { note: `svc_at_${sentinel}` }],
+    ['an authorization code in any text', { note: `svc_ac_${sentinel}` }],
     ['a webhook secret in any text', { note: `whsec_${sentinel}` }],
     ['the message of an error', { err: new Error(`cannot use svc_test_sk_${sentinel}`) }],
   ])('the secret in %s never reaches the log', (_where, members) => {

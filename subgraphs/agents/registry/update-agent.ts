@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import type { Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { Agent } from './agent.ts';
+import { callbackUrl } from './callback-url.ts';
+
+/** A redirect URI that may be registered; the message of an issue says what is wrong with it. */
+const redirectUri = z
+  .string()
+  .max(MAX_REDIRECT_URI_LENGTH)
+  .superRefine((uri, context) => {
+    const fault = redirectUriFault(uri);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  });
+
+/** Null stands for nothing to change, but for `callbackUrl`, which it removes. */
+const changes = z.object({
+  name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens').nullish(),
+  callbackUrl: callbackUrl.nullish(),
+  redirectUris: z.array(redirectUri).max(MAX_REDIRECT_URIS).nullish(),
+  public: z.boolean().nullish(),
+});
+
+/**
+ * Changes the calling agent.
+ * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
+ */
+export async function updateAgent(database: Database, principal: Principal, rawInput: unknown): Promise<Agent> {
+  const input = parseInput(changes, rawInput);
+  return database.asTenant(principal.accountId, async (em) => {
+    const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
+    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
+    if (input.name != null) agent.name = input.name;
+    if (input.callbackUrl !== undefined) agent.callbackUrl = input.callbackUrl;
+    if (input.redirectUris != null) agent.redirectUris = [...new Set(input.redirectUris)];
+    if (input.public != null) agent.isPublic = input.public;
+    await em.flush();
+    return agent;
+  });
+}
