@@ -34,9 +34,9 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
     RUN_QUEUE,
     {
       concurrency: config.jobConcurrency,
-      onExhausted: async ({ accountId, attributionId }, error) => {
-        logger.error({ err: error, attributionId }, 'an analysis failed in every attempt');
-        await recordFailure(services, accountId, attributionId, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+      onExhausted: async (run, error) => {
+        logger.error({ err: error, attributionId: run.attributionId }, 'an analysis failed in every attempt');
+        await recordFailure(services, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
       },
     },
     (job) => runAttributionJob(services, job),

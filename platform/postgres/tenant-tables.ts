@@ -1,6 +1,8 @@
 import { Client } from 'pg';
 
 const TABLE_NAME = /^[a-z_]+\.[a-z_0-9]+$/;
+const OF_ACCOUNT = `account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid`;
+const OF_ENVIRONMENT = `environment = current_setting('liftgraph.environment', true)`;
 
 /**
  * The statements that close a table with an `account_id uuid` column to everyone but its tenant. They belong in the
@@ -12,14 +14,26 @@ const TABLE_NAME = /^[a-z_]+\.[a-z_0-9]+$/;
  */
 export function tenantTable(table: string): string[] {
   if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
-  const ownRows = `account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid`;
   return [
     `alter table ${table} enable row level security`,
     `alter table ${table} force row level security`,
-    `create policy tenant on ${table} using (${ownRows}) with check (${ownRows})`,
+    `create policy tenant on ${table} using (${OF_ACCOUNT}) with check (${OF_ACCOUNT})`,
     `create policy owner on ${table} to current_user using (true) with check (true)`,
   ];
 }
+
+/**
+ * Narrows the policy of a tenant table with an `environment` column to the rows of the transaction's environment. They belong
+ * behind {@link tenantTable}; a forgotten scope shows nothing.
+ */
+export function environmentTable(table: string): string[] {
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  const ownRows = `${OF_ACCOUNT} and ${OF_ENVIRONMENT}`;
+  return [`alter policy tenant on ${table} using (${ownRows}) with check (${ownRows})`];
+}
+
+/** What the column of such a table holds where an insert names nothing: the environment of the transaction. */
+export const ENVIRONMENT_DEFAULT = `nullif(current_setting('liftgraph.environment', true), '')`;
 
 /** Tables and partitions with an `account_id` column where row level security is not enabled, not forced, or without our policy. */
 const UNPROTECTED_SQL = `

@@ -1,5 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
-import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
+import { ENVIRONMENT_DEFAULT, environmentTable, tenantTable } from '../../platform/postgres/tenant-tables.ts';
 
 /** Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse. */
 export const attributionOwner: MigrationOwner = {
@@ -139,6 +139,18 @@ export const attributionOwner: MigrationOwner = {
            primary key (data_source_id, day)
          )`,
         ...tenantTable('attribution.source_days'),
+      ],
+    },
+    {
+      name: '018-environments',
+      up: [
+        // What was there before belongs to live keys.
+        ...['data_sources', 'uploads', 'source_days', 'attribution_progress'].flatMap((table) => [
+          `alter table attribution.${table} add column environment text not null default 'live' check (environment in ('live', 'sandbox'))`,
+          `alter table attribution.${table} alter column environment set default ${ENVIRONMENT_DEFAULT}`,
+        ]),
+        `update attribution.attribution_progress p set environment = a.environment from attribution.attributions a where a.id = p.attribution_id`,
+        ...['data_sources', 'uploads', 'source_days', 'attributions', 'attribution_progress', 'experiments'].flatMap((table) => environmentTable(`attribution.${table}`)),
       ],
     },
   ],

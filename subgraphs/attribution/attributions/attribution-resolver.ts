@@ -34,7 +34,7 @@ export class AttributionResolver {
   ): Promise<Connection<AttributionType>> {
     const principal = assertAction(context.principal, 'attribution:read');
     const narrowed = storeFilter(filter ?? {});
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
@@ -59,7 +59,7 @@ export class AttributionResolver {
 
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionType> {
     const uuid = requireUuid('attr', id, 'attribution');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
       const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
       return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(uuid) ?? null, context);

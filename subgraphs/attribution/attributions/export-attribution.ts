@@ -37,7 +37,7 @@ export interface ExportServices {
  * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable` (deleted), `validation_error` (no such level).
  */
 export async function exportAttribution({ database, clickhouse }: ExportServices, principal: Principal, id: Uuid, { format, level, signal }: ExportRequest): Promise<ExportedFile> {
-  const { attribution, isSourceThere } = await database.asTenant(principal.accountId, async (em) => {
+  const { attribution, isSourceThere } = await database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(id);
     return { attribution, isSourceThere: (await new DataSourceStore(em).find(attribution.dataSourceId)) !== null };
   });

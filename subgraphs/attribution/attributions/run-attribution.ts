@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
-import type { Principal } from '../../../platform/auth/principal.ts';
+import { ENVIRONMENTS, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
@@ -16,12 +16,13 @@ import { appendProgress } from './progress.ts';
 /** What the worker is told; everything else stands in the row. */
 export interface RunJob {
   readonly accountId: Uuid;
+  readonly environment: Environment;
   readonly attributionId: Uuid;
 }
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, attributionId: uuid }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid }),
   // Of one account in one environment (decision table of the contract, rate limits).
   perGroup: { running: 4, waiting: 16 },
 };
@@ -64,7 +65,7 @@ export async function runAttribution(services: RunAttributionServices, principal
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
   if (input.channels != null) await refuseUnknownChannels(services, accountId, dataSourceId, input.channels);
 
-  return services.database.asTenant(accountId, async (em) => {
+  return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
     refuseUnusable(source, input.model);
     const attribution = em.create(Attribution, {
@@ -87,7 +88,7 @@ export async function runAttribution(services: RunAttributionServices, principal
     });
     await em.flush();
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, attributionId: attribution.id }, { group: `${accountId}:${principal.environment}` });
+    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id }, { group: `${accountId}:${principal.environment}` });
     return attribution;
   });
 }

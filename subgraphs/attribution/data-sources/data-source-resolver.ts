@@ -50,7 +50,7 @@ export class DataSourceResolver {
     this.#loader = perRequest((context) => {
       const principal = assertAction(context.principal, 'dataSource:read');
       return new DataLoader<Uuid, DataSource | null>(async (ids) => {
-        const found = await services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).findMany(ids));
+        const found = await services.database.asTenant(principal, (em) => new DataSourceStore(em).findMany(ids));
         const byId = new Map(found.map((source) => [source.id as Uuid, source]));
         return ids.map((id) => byId.get(id) ?? null);
       });
@@ -67,7 +67,7 @@ export class DataSourceResolver {
   @Query(() => DataSourceConnection, { description: 'Sources of the account, newest first.' })
   async dataSources(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<DataSourceType>> {
     const principal = assertAction(context.principal, 'dataSource:read');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new DataSourceStore(em);
       const page = await parsePage(args, () => store.count());
       const [sources, totalCount] = await store.list(page);
@@ -79,7 +79,7 @@ export class DataSourceResolver {
   async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<DataSourceDetailType> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const uuid = requireUuid('ds', source.id, 'data source');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new DataSourceStore(em);
       return presentDetail(await store.require(uuid), await store.recentUploads(uuid, RECENT_SYNCS), this.#services.clock());
     });
@@ -144,7 +144,7 @@ export class DataSourceResolver {
   }
 
   #require(principal: Principal, id: string): Promise<DataSource> {
-    return this.#services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).require(requireUuid('ds', id, 'data source')));
+    return this.#services.database.asTenant(principal, (em) => new DataSourceStore(em).require(requireUuid('ds', id, 'data source')));
   }
 
   #present(source: DataSource, context: RequestContext): DataSourceType {

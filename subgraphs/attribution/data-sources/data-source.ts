@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { DELIMITERS, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
+import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type SourceType = (typeof SOURCE_TYPES)[number];
@@ -44,6 +45,7 @@ const DataSourceSchema = defineEntity({
     id: p.uuid().$type<Uuid>().primary(),
     accountId: p.uuid().$type<Uuid>(),
     agentId: p.uuid().$type<Uuid>().nullable(),
+    environment: p.text().$type<Environment>(),
     type: p.text().$type<SourceType>(),
     name: p.text(),
     syncingUntil: p.datetime(3).nullable(),

@@ -24,7 +24,7 @@ export const PURGE_QUEUE: JobQueue<PurgeJob> = {
  * @throws ProblemError `resource_not_found`.
  */
 export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<void> {
-  await database.asTenant(principal.accountId as Uuid, async (em) => {
+  await database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).lock(dataSourceId);
     source.deletedAt = now;
     source.mapping = null;

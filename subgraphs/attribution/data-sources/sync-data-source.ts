@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Principal } from '../../../platform/auth/principal.ts';
+import { ENVIRONMENTS } from '../../../schema/value-lists.ts';
+import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
@@ -11,13 +12,14 @@ import { Upload } from './upload.ts';
 /** What the sync job is told. */
 export interface SyncJob {
   readonly accountId: Uuid;
+  readonly environment: Environment;
   readonly dataSourceId: Uuid;
   readonly syncId: Uuid;
 }
 
 export const SYNC_QUEUE: JobQueue<SyncJob> = {
   name: 'data-source.sync',
-  data: z.object({ accountId: uuid, dataSourceId: uuid, syncId: uuid }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid, syncId: uuid }),
 };
 
 /** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
@@ -34,14 +36,14 @@ export type MeasureSource = (accountId: string, dataSourceId: string) => Promise
  * @throws ProblemError `resource_not_found`.
  */
 export async function requestSync(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
-  return database.asTenant(principal.accountId as Uuid, async (em) => {
+  return database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     const open = await sources.openSync(dataSourceId);
     if (open !== null) return open;
     const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
     await em.flush();
-    const job: SyncJob = { accountId: source.accountId, dataSourceId, syncId: sync.id };
+    const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
     await jobs.enqueue(em, SYNC_QUEUE, job);
     return sync;
   });
@@ -50,7 +52,7 @@ export async function requestSync(database: Database, jobs: Jobs, principal: Pri
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
 export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
   const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
-  await database.asTenant(job.accountId, async (em) => {
+  await database.asTenant(job, async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (source === null || sync === null) return;
@@ -68,7 +70,7 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
 
 /** Closes a sync whose every attempt has failed, so that another one can be asked for. */
 export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
-  await database.asTenant(job.accountId, async (em) => {
+  await database.asTenant(job, async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;

@@ -48,11 +48,11 @@ export async function recordExperiment(services: ExperimentServices, principal: 
   const period = parseDateRange(input.period, now, 'period');
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
-  const source = await services.database.asTenant(accountId, (em) => new DataSourceStore(em).require(dataSourceId));
+  const source = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(dataSourceId));
   const currency = currencyOf(source, input.currency ?? null);
   refuseUnknownChannel(input.channel, await services.channelsOf(accountId, dataSourceId));
 
-  return services.database.asTenant(accountId, async (em) => {
+  return services.database.asTenant(principal, async (em) => {
     // The lock keeps two equal requests from both finding nothing.
     await new DataSourceStore(em).lock(dataSourceId);
     const key = { dataSourceId, environment: principal.environment, channel: input.channel, method: input.method, periodStart: period.start, periodEnd: period.end };
