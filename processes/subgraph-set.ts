@@ -2,6 +2,7 @@ import { KeyStore } from '../platform/auth/key-store.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
+import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-records.ts';
 import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
@@ -44,6 +45,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         clock,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
+        refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
         channelsOf: (accountId, dataSourceId) => sourceChannels(clickhouse, { accountId, dataSourceId }),
       });
   }

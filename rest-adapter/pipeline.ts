@@ -8,6 +8,7 @@ import { checkHealth } from './steps/check-health.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
+import { grantWishes } from './steps/grant-sandbox-wishes.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
@@ -42,6 +43,7 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [authenticate,     R, W, J, U, D, S           ],
   [limitStrangers,                          PW  ],
   [assertScope,      R, W, J, U, D, S           ],
+  [grantWishes,      R, W, J, U, D, S           ],
   [consumeNonce,        W, J, U,            PW  ],
   // A download's format is asked for by name.
   [negotiateMedia,   R, W, J, U,    S, PR, PW   ],

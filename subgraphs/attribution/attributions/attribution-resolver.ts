@@ -48,7 +48,7 @@ export class AttributionResolver {
   @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
   async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
-    const attribution = this.#present(await runAttribution(this.#services, principal, input), 0, null, context);
+    const attribution = this.#present(await runAttribution(this.#services, principal, input, context.sandboxDelayMs), 0, null, context);
     return { attribution, trust: attribution.trust };
   }
 

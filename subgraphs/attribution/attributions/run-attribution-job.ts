@@ -80,8 +80,8 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
 }
 
 /** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
-export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, { attributionId, ...tenant }: RunJob, failure: AttributionFailure): Promise<void> {
-  await finish(services, { ...tenant, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
+export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, { attributionId, accountId, environment }: Omit<RunJob, 'delayMs'>, failure: AttributionFailure): Promise<void> {
+  await finish(services, { accountId, environment, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
 /** A run that a worker took, and what it has to know of the source; null where that was deleted. */
@@ -117,7 +117,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
   const query: RunQuery = {
-    accountId: attribution.accountId,
+    accountId: source.accountId,
     dataSourceId: attribution.dataSourceId,
     startDate: attribution.dateStart,
     endDate: attribution.dateEnd,
@@ -131,6 +131,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
     services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
+  await slowDown(job, onProgress);
   const parameters = parametersOf(attribution, source);
   let outcomes: ModelOutcomes | undefined;
   const analysis = analyze(data, parameters, { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
@@ -146,6 +147,17 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
     // Figures without an envelope are worth more than none; the answer says that its trust was not measured.
     services.logger.error({ err: error, attribution: publicId('attr', attribution.id) }, 'the trust of an analysis could not be measured');
     return { figures, trust: null };
+  }
+}
+
+const DELAY_STEP_MS = 500;
+
+/** Takes the time that a test key asked for, in steps that whoever watches the run sees. */
+async function slowDown({ data: { delayMs }, signal }: Job<RunJob>, onProgress: (event: ProgressEvent) => void): Promise<void> {
+  const steps = Math.ceil(delayMs / DELAY_STEP_MS);
+  for (let step = 1; step <= steps; step += 1) {
+    await sleep(delayMs / steps, undefined, { signal });
+    onProgress({ kind: 'PROGRESS', stage: 'building_journeys', progress: 0.1 + (0.2 * step) / steps, message: 'Taking the time that SVC-Sandbox-Delay asks for' });
   }
 }
 

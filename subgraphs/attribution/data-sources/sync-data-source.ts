@@ -6,6 +6,7 @@ import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { requireSource, type SourceServices } from './require-source.ts';
 import { recordSourceDays, type StoredDay } from './source-days.ts';
 import { Upload } from './upload.ts';
 
@@ -35,16 +36,20 @@ export type MeasureSource = (accountId: string, dataSourceId: string) => Promise
  * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
  * @throws ProblemError `resource_not_found`.
  */
-export async function requestSync(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
-  return database.asTenant(principal, async (em) => {
+export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
+  await requireSource(services, principal, dataSourceId);
+  return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     const open = await sources.openSync(dataSourceId);
     if (open !== null) return open;
-    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: principal.accountId as Uuid, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    // There is nothing to fetch, and the rows of today are there.
+    if (source.isSynthetic()) sync.complete({ kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null }, now);
     await em.flush();
+    if (source.isSynthetic()) return sync;
     const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
-    await jobs.enqueue(em, SYNC_QUEUE, job);
+    await services.jobs.enqueue(em, SYNC_QUEUE, job);
     return sync;
   });
 }

@@ -27,7 +27,7 @@ const SIGN_OF_LIFE_MS = 5_000;
 /**
  * Streams rows into a source and keeps the record of it. When it resolves, every accepted row is stored; when it
  * throws, whatever was stored is replaced by sending the same file again, since rows are upserted by natural key.
- * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
+ * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source), `validation_error` (unknown columns), `unsupported_media_type`.
  */
 export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody): Promise<RecordsReport> {
   const { source, upload } = await beginUpload(services, principal, dataSourceId);
@@ -58,6 +58,7 @@ async function beginUpload(services: ReceiveServices, principal: Principal, data
   return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
+    source.assertChangeable();
     source.syncingUntil = new Date(now.getTime() + SYNCING_LEASE_MS);
     // Of two rows with one natural key the later upload's counts, also within a millisecond or after the clock was set back.
     const [previous] = await sources.recentUploads(dataSourceId, 1);
