@@ -71,17 +71,17 @@ function operationObject(operation: Operation, variant: number, components: Comp
 }
 
 function parametersOf(operation: Operation, components: Components): Json[] {
-  const steps = stepsOf(operation.kind).map(({ name }) => name);
+  const steps = new Set(stepsOf(operation.kind).map(({ name }) => name));
   const parameters: Json[] = [
     ...fields(operation.pathSchema, 'path', operation.example.path, components),
     ...fields(operation.querySchema, 'query', operation.example.query, components),
     ...fields(operation.headerSchema, 'header', operation.example.headers, components),
     { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
   ];
-  if (steps.includes('consume-nonce')) {
+  if (steps.has('consume-nonce')) {
     parameters.push({ name: 'X-Nonce', in: 'header', required: true, description: 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
   }
-  if (steps.includes('grant-sandbox-wishes')) {
+  if (steps.has('grant-sandbox-wishes')) {
     parameters.push({ name: 'SVC-Sandbox-Force', in: 'header', required: false, description: 'Answers with this error; ignored with live keys', schema: { type: 'string', enum: [...FORCIBLE_PROBLEMS] } });
     if (operation.kind === 'job') parameters.push({ name: 'SVC-Sandbox-Delay', in: 'header', required: false, description: 'Milliseconds that the job takes longer, so that it can be watched; ignored with live keys', schema: { type: 'integer', minimum: 0, maximum: MAX_SANDBOX_DELAY_MS } });
   }
