@@ -89,7 +89,7 @@ describe('one environment of an account against the other', () => {
     const agents = await Promise.all(Object.values(sides).map(async ({ caller }) => (await caller.get('/agents/me')).body['total_delta_r_cents'] as Json | undefined));
     expect(agents).toEqual([agents[0], agents[0]]);
     expect(Number(agents[0])).toBeLessThan(1_000);
-  });
+  }, 120_000);
 
   test('in the database, an account without an environment sees nothing, and the other environment’s rows cannot be written', async () => {
     const [account] = await house.keys.find(sides.live.caller.key!);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { SANDBOX_SOURCES } from '../../platform/sandbox-sources.ts';
@@ -7,6 +8,8 @@ import { withTestKey } from '../test-key.ts';
 const SHOP = 'ds_sandbox_shopify';
 const USABLE = SANDBOX_SOURCES.filter(({ isBroken }) => !isBroken).map(({ publicId }) => publicId);
 const SUMMER = ['2026-06-01', '2026-07-31'];
+/** Sources are made while the tests wait, beside whatever else the machine does. */
+const PATIENCE_MS = 120_000;
 const SECTIONS = '?include=time_series,model_breakdown,comparison,diagnostics,campaigns';
 /** What tells one run from another, or when it was asked for. */
 const OF_THE_RUN = new Set(['id', 'created_at', 'completed_at', 'signature', 'evaluated_at', 'elapsed_ms', 'agent_id', 'request_id']);
@@ -41,7 +44,7 @@ describe('the sandbox', () => {
     expect(elapsedMs).toBeLessThan(20_000);
     const { body: checked } = await new Caller(house.root, null).post('/verify', { result: body });
     expect(checked).toMatchObject({ valid: true, digest_match: true, environment: 'sandbox', key_id: expect.stringMatching(/^sandbox-/) });
-  });
+  }, PATIENCE_MS);
 
   test('every source of a type says something sensible', async () => {
     for (const source of USABLE) {
@@ -56,7 +59,16 @@ describe('the sandbox', () => {
       expect(body['trust']!['verification']).toMatchObject({ model_run_traceable: true });
       expect(Number(body['baseline_revenue'])).toBeGreaterThan(0.2 * Number(body['revenue']));
     }
-  });
+  }, PATIENCE_MS);
+
+  test('the figures in the guide are those of this installation', async () => {
+    const guide = readFileSync(new URL('../../docs/operating/sandbox.md', import.meta.url), 'utf8');
+    const { body } = await caller.post('/attribution', JSON.parse(/-d '(\{.*\})'/.exec(guide)![1]!));
+    const shown = (amount: unknown) => (amount === null ? '–' : Number(amount).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+    const rows = (body['channel_impact'] as unknown as Json[]).map((impact) => `| \`${String(impact['channel'])}\` | ${['spend', 'lastclick_revenue', 'attributed_revenue', 'roas'].map((name) => shown(impact[name])).join(' | ')} |`);
+    const [, table] = guide.split('| Channel | Spend | Last click | Causal | ROAS |\n|---|---|---|---|---|\n');
+    expect(table!.split('\n\n')[0]!.trim().split('\n')).toEqual(rows);
+  }, PATIENCE_MS);
 
   test('another run, another key and another installation at another time give the same numbers', async () => {
     const earlier = await openHouse('one process', { clock: () => new Date('2026-10-03T12:00:00Z') });
@@ -78,7 +90,7 @@ describe('the sandbox', () => {
     } finally {
       await earlier.stop();
     }
-  });
+  }, PATIENCE_MS);
 
   test('its sources are listed, described and never changed', async () => {
     const { body } = await caller.get('/data-sources');
@@ -108,7 +120,7 @@ describe('the sandbox', () => {
     expect(await analyse(caller, SHOP, ['2026-01-01', '2099-01-01'])).toMatchObject({ status: 422 });
     expect(await analyse(caller, SHOP, ['2024-01-01', '2026-06-01'])).toMatchObject({ status: 422, body: { error: { code: 'range_too_long' } } });
     expect(await analyse(caller, SHOP, SUMMER, { channels: ['nonsense'] })).toMatchObject({ status: 422, body: { error: { code: 'unknown_channel' } } });
-  });
+  }, PATIENCE_MS);
 
   test('rows, experiments, exports and the graph are there as for a source of one’s own', async () => {
     const experiment = { data_source_id: SHOP, channel: 'meta_ads', method: 'geo', period: SUMMER, incremental_revenue: 2_000, standard_error: 150 };
@@ -124,7 +136,7 @@ describe('the sandbox', () => {
     expect((await file.text()).split('\n').length).toBeGreaterThan(100);
     const asked = await caller.graphql(`{ dataSource(id: "${SHOP}") { id type detail { records { touchpoints } } } attribution(id: "${String(plain.body['id'])}") { environment dataSource { id name } } }`);
     expect(asked).toMatchObject({ data: { dataSource: { id: SHOP, type: 'SHOPIFY' }, attribution: { environment: 'SANDBOX', dataSource: { id: SHOP } } } });
-  });
+  }, PATIENCE_MS);
 
   test('a source in error can be seen and not analysed', async () => {
     expect((await caller.get('/data-sources/ds_sandbox_error/status')).body).toMatchObject({ status: 'error', last_error: { code: 'credentials_rejected' } });
