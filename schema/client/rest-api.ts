@@ -561,6 +561,11 @@ export interface components {
             delta_r_cents: number | null;
             delta_r_net_cents: number | null;
             platform_fee_cents: number | null;
+            /**
+             * @description On sandbox results: the fee is shown and never charged
+             * @constant
+             */
+            billed?: false;
             /** @description Null for aggregated paths, which have no times */
             time_series?: components["schemas"]["TimeSeriesPoint"][] | null;
             /** @description Where include names it; null for aggregated paths and for too many campaigns to tell apart */
@@ -1063,7 +1068,10 @@ export interface operations {
                 /** @description Sections that the answer has beyond its base; null where the data cannot give one */
                 include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics")[];
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -1353,6 +1361,10 @@ export interface operations {
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
                 Prefer?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
+                "SVC-Sandbox-Delay"?: number;
             };
             path?: never;
             cookie?: never;
@@ -1693,6 +1705,10 @@ export interface operations {
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
                 Prefer?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
+                "SVC-Sandbox-Delay"?: number;
             };
             path?: never;
             cookie?: never;
@@ -2032,6 +2048,8 @@ export interface operations {
                 include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
             };
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -2341,7 +2359,10 @@ export interface operations {
                 /** @example channels */
                 level?: "channels" | "periods" | "campaigns" | "paths";
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Analysis, attr_…
@@ -2460,6 +2481,8 @@ export interface operations {
             header?: {
                 /** @description Id of the last event that was seen */
                 "Last-Event-ID"?: number;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
             };
             path: {
                 /**
@@ -2779,7 +2802,10 @@ export interface operations {
     connectDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -3042,7 +3068,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -3229,6 +3258,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -3452,7 +3483,10 @@ export interface operations {
     uploadRecords: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -3695,7 +3729,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -3883,7 +3920,10 @@ export interface operations {
     syncDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4093,7 +4133,10 @@ export interface operations {
     deleteDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4161,7 +4204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `duplicate_nonce`: The nonce was used before */
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4237,7 +4280,10 @@ export interface operations {
                 /** @example meta_ads */
                 channel?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -4428,7 +4474,10 @@ export interface operations {
     createExperiment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -4651,6 +4700,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -4842,7 +4893,10 @@ export interface operations {
     deleteExperiment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Experiment, exp_…
@@ -5210,6 +5264,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5405,7 +5461,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };

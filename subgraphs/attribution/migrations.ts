@@ -151,6 +151,11 @@ export const attributionOwner: MigrationOwner = {
         ]),
         `update attribution.attribution_progress p set environment = a.environment from attribution.attributions a where a.id = p.attribution_id`,
         ...['data_sources', 'uploads', 'source_days', 'attributions', 'attribution_progress', 'experiments'].flatMap((table) => environmentTable(`attribution.${table}`)),
+      ],
+    },
+    {
+      name: '018-sandbox-sources',
+      up: [
         ...['data_sources', 'source_days'].flatMap((table) => sharedInSandbox(`attribution.${table}`)),
         // Many accounts may measure one shared source.
         `alter table attribution.experiments drop constraint experiments_natural_key,
