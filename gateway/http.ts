@@ -43,7 +43,7 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.set('Cache-Control', 'no-store');
     ctx.vary('Accept');
     try {
-      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, nonce: ctx.get('x-nonce') || undefined });
+      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, nonce: ctx.get('x-nonce') || undefined, wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } });
       ctx.set('SVC-API-Version', request.context.apiVersion);
       ctx.set(rateLimitHeaders(request.windows));
       if (request.context.principal?.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');

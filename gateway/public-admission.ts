@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Admission, ShownCredential } from '../platform/auth/admission.ts';
 import type { RequestOrigin } from '../platform/auth/principal.ts';
+import { grantSandboxWishes, type SandboxWishes } from '../platform/auth/sandbox-wishes.ts';
 import type { PublicRequest } from './public-request.ts';
 
 export interface PublicAdmissionOptions {
@@ -23,17 +24,19 @@ export interface AdmittedRequest {
 export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
   /**
    * @param said what the operation says about itself
-   * @throws ProblemError as {@link Admission.admit} does, `unsupported_api_version`
+   * @throws ProblemError as {@link Admission.admit} does, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined }): Promise<AdmittedRequest> => {
-    const { requestId, authorization, nonce } = said;
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
+    const { requestId, authorization, nonce, wishes } = said;
     const header = http.headers['svc-api-version'];
     const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
     const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
     const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
-    const context = { requestId, principal: admitted?.principal ?? null, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin };
+    const principal = admitted?.principal ?? null;
+    const sandboxDelayMs = grantSandboxWishes(principal, wishes);
+    const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
     return { request: { context, nonce, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
   };
 }

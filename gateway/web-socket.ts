@@ -48,11 +48,12 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
   const documents = new Documents(apiSchema, { maxTokens: limits.maxTokens });
 
   /** The key is asked for, and the call counted, anew with each operation: one revoked meanwhile opens nothing more. */
-  const admitted = (connection: Connection, requestId: string, nonce: unknown): Promise<AdmittedRequest> => {
+  const admitted = (connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> => {
     // Named like the header, whose case does not matter either: many clients are told to write Authorization.
     const authorization = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
     const shown = authorization === undefined || authorization === null ? undefined : String(authorization);
-    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined });
+    const { nonce } = extensions;
+    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
   };
 
   const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {
@@ -60,7 +61,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
       throw new ProblemError('rate_limit_exceeded', `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`, { code: 'concurrency', retryAfterS: 1 });
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
-    const { request } = await admitted(connection, requestId, payload.extensions?.['nonce']);
+    const { request } = await admitted(connection, requestId, payload.extensions ?? undefined);
     const document = checkedDocument(documents, payload.query);
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
@@ -124,6 +125,10 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     onError: (_connection, _id, _payload, refused) => refused.map((error) => error.toJSON()),
   });
   return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes: options.maxMessageBytes });
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 function checkedDocument(documents: Documents, query: string): ExecutionArgs['document'] {

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
+import { SANDBOX_SOURCES } from './sandbox-sources.ts';
 
 /** Prefix of every public identifier; the part behind it is the object's UUID in 22 base62 characters. */
 export type IdPrefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
@@ -33,8 +34,14 @@ export function isUuid(text: string): text is Uuid {
 /** Parses a UUID where one crosses a boundary of ours. */
 export const uuid = z.string().refine(isUuid, 'must be a UUID').transform((text) => text as Uuid);
 
+/** The sources of the sandbox are called by names; row level security shows them to test keys only. */
+const UUID_OF_NAME: ReadonlyMap<string, Uuid> = new Map(SANDBOX_SOURCES.map((source) => [source.publicId, source.uuid as Uuid]));
+const NAME_OF_UUID: ReadonlyMap<Uuid, string> = new Map([...UUID_OF_NAME].map(([name, uuid]) => [uuid, name]));
+
 /** `attr` + UUID → `attr_01BxK…`: prefix, underscore, 22 base62 digits; sortable as the UUID is, reversible. */
 export function publicId(prefix: IdPrefix, uuid: Uuid): string {
+  const name = prefix === 'ds' ? NAME_OF_UUID.get(uuid) : undefined;
+  if (name !== undefined) return name;
   let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let body = '';
   for (let i = 0; i < BODY_LENGTH; i += 1) {
@@ -46,6 +53,8 @@ export function publicId(prefix: IdPrefix, uuid: Uuid): string {
 
 /** The UUID behind a public id, or undefined when the text is no public id with this prefix. */
 export function uuidFromPublicId(prefix: IdPrefix, id: string): Uuid | undefined {
+  const named = prefix === 'ds' ? UUID_OF_NAME.get(id) : undefined;
+  if (named !== undefined) return named;
   if (id.length !== prefix.length + 1 + BODY_LENGTH || !id.startsWith(`${prefix}_`)) return undefined;
   let value = 0n;
   for (const character of id.slice(prefix.length + 1)) {

@@ -10,13 +10,17 @@ const FORGETTERS = [
   'auth.forget_old_failures()', // an hour
   'auth.forget_old_grants()', // codes after 31 days, tokens a day after their end
   'attribution.forget_old_progress()', // an hour after the end of its analysis
+  'attribution.forget_old_sandbox_results()', // 30 days
   'events.forget_old_events()', // 90 days after they were relayed
 ] as const;
 
-/** Forgets now and then what need not be kept, and replaces keys that have signed for long enough. Any number of processes may do so; one of them finds the work. */
-export function startHousekeeping(database: Database, logger: Logger, replaceOldKeys: () => Promise<void>): { stop(): void } {
+/**
+ * Forgets now and then what need not be kept, and does the other `chores`, such as replacing keys that have signed for long enough.
+ * Any number of processes may do so; one of them finds the work.
+ */
+export function startHousekeeping(database: Database, logger: Logger, chores: readonly (() => Promise<void>)[]): { stop(): void } {
   const timer = setInterval(() => {
-    Promise.all([tidy(database), replaceOldKeys()]).catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed and will be tried again'));
+    Promise.all([tidy(database), ...chores.map((chore) => chore())]).catch((error: unknown) => logger.warn({ err: error }, 'housekeeping failed and will be tried again'));
   }, EVERY_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };

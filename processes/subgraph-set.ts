@@ -4,6 +4,7 @@ import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
+import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-records.ts';
 import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
@@ -47,6 +48,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         clock,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
+        refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
         channelsOf: (accountId, dataSourceId) => sourceChannels(clickhouse, { accountId, dataSourceId }),
       });
   }

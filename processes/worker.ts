@@ -7,6 +7,7 @@ import { rootUrl } from '../rest-adapter/links.ts';
 import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
+import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
@@ -34,9 +35,9 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
     RUN_QUEUE,
     {
       concurrency: config.jobConcurrency,
-      onExhausted: async ({ accountId, attributionId }, error) => {
-        logger.error({ err: error, attributionId }, 'an analysis failed in every attempt');
-        await recordFailure(services, accountId, attributionId, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+      onExhausted: async (run, error) => {
+        logger.error({ err: error, attributionId: run.attributionId }, 'an analysis failed in every attempt');
+        await recordFailure(services, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
       },
     },
     (job) => runAttributionJob(services, job),
@@ -47,7 +48,7 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   };
   await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
-  const housekeeping = startHousekeeping(ground.database, logger, () => replaceOldKeys(keys, config.signingKeyDays, logger));
+  const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs)]);
   return {
     pool,
     async close() {

@@ -101,6 +101,8 @@ export class Call {
   apiVersion: string = CURRENT_VERSION;
   /** Null for public operations, and until the caller is known. */
   admitted: Admitted | null = null;
+  /** What a test key asked for its jobs. */
+  sandboxDelayMs: number | undefined = undefined;
   /** The JSON body as it came, undefined where there was none. */
   body: unknown = undefined;
   request: ValidRequest = { path: {}, query: {}, headers: {}, body: undefined };
@@ -124,7 +126,8 @@ export class Call {
   }
 
   get context(): RequestContext {
-    return { requestId: this.requestId, principal: this.principal, apiVersion: this.apiVersion, origin: this.origin };
+    const { requestId, principal, apiVersion, origin, sandboxDelayMs } = this;
+    return { requestId, principal, apiVersion, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
   }
 
   /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */

@@ -3,6 +3,7 @@ import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
 import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { SCOPES } from '../platform/auth/principal.ts';
+import { FORCIBLE_PROBLEMS, MAX_SANDBOX_DELAY_MS } from '../platform/auth/sandbox-wishes.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
 import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';
@@ -95,14 +96,19 @@ function operationObject(operation: Operation, variant: number, components: Comp
 }
 
 function parametersOf(operation: Operation, components: Components): Json[] {
+  const steps = new Set(stepsOf(operation.kind).map(({ name }) => name));
   const parameters: Json[] = [
     ...fields(operation.pathSchema, 'path', operation.example.path, components),
     ...fields(operation.querySchema, 'query', operation.example.query, components),
     ...fields(operation.headerSchema, 'header', operation.example.headers, components),
     { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
   ];
-  if (stepsOf(operation.kind).some(({ name }) => name === 'consume-nonce')) {
+  if (steps.has('consume-nonce')) {
     parameters.push({ name: 'X-Nonce', in: 'header', required: operation.kind !== 'oauth', description: operation.kind === 'oauth' ? 'Needed with JSON; forms do without' : 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
+  }
+  if (steps.has('grant-sandbox-wishes')) {
+    parameters.push({ name: 'SVC-Sandbox-Force', in: 'header', required: false, description: 'Answers with this error; ignored with live keys', schema: { type: 'string', enum: [...FORCIBLE_PROBLEMS] } });
+    if (operation.kind === 'job') parameters.push({ name: 'SVC-Sandbox-Delay', in: 'header', required: false, description: 'Milliseconds that the job takes longer, so that it can be watched; ignored with live keys', schema: { type: 'integer', minimum: 0, maximum: MAX_SANDBOX_DELAY_MS } });
   }
   if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
   return parameters;

@@ -10,6 +10,7 @@ import { checkHealth } from './steps/check-health.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
+import { grantWishes } from './steps/grant-sandbox-wishes.ts';
 import { ingestUpload } from './steps/ingest-upload.ts';
 import { limitClients } from './steps/limit-clients.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
@@ -50,6 +51,7 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [authenticate,     R, W, J, U, D, S                  ],
   [limitStrangers,                          PW         ],
   [assertScope,      R, W, J, U, D, S                  ],
+  [grantWishes,      R, W, J, U, D, S                  ],
   // Stock OAuth clients cannot send a nonce.
   [consumeNonce,        W, J, U,            PW, O      ],
   // A download's format is asked for by name.

@@ -27,7 +27,12 @@ export function signedMembers(result: Json): Json {
 export function restAttribution(attribution: { readonly deltaRCents: number | null }): Json {
   restForm ??= loadRestForm();
   const fee = attribution.deltaRCents === null ? null : platformFeeCents(attribution.deltaRCents);
-  return restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })['attribution'] as Json;
+  return tellingWhetherBilled(restForm.shape.shape(restForm.document, { attribution: { ...attribution, platformFeeCents: fee } })['attribution'] as Json);
+}
+
+/** A sandbox result in REST's form says that its fee is only shown. */
+export function tellingWhetherBilled(result: Json): Json {
+  return result['environment'] === 'sandbox' ? { ...result, billed: false } : result;
 }
 
 let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;

@@ -76,4 +76,6 @@ export interface RequestContext {
   readonly origin?: RequestOrigin;
   /** Absent without an idempotency key. */
   readonly idempotency?: IdempotencyClaim;
+  /** How much longer than need be the jobs of this request take, so that a test key can watch them. */
+  readonly sandboxDelayMs?: number;
 }

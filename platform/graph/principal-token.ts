@@ -38,15 +38,16 @@ const contextSchema = z.object({
     .nullable(),
   origin: z.object({ clientAddress: z.string(), userAgent: z.string().nullable() }).exactOptional(),
   idempotency: z.object({ scope: z.string(), key: z.string(), attemptId: z.string() }).exactOptional(),
+  sandboxDelayMs: z.int().min(0).exactOptional(),
 });
 
 /** @param secret at least 32 characters, the same in the gateway and all subgraphs */
 export function principalTokens(secret: string, clock: () => Date): PrincipalTokens {
   const key = new TextEncoder().encode(secret);
   return {
-    sign({ requestId, apiVersion, principal, origin, idempotency }, subgraph) {
+    sign({ requestId, apiVersion, principal, origin, idempotency, sandboxDelayMs }, subgraph) {
       const nowS = Math.floor(clock().getTime() / 1000);
-      return new SignJWT({ context: { requestId, apiVersion, principal, origin, idempotency } })
+      return new SignJWT({ context: { requestId, apiVersion, principal, origin, idempotency, sandboxDelayMs } })
         .setProtectedHeader({ alg: 'HS256' })
         .setIssuer(ISSUER)
         .setAudience(subgraph)

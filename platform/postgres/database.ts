@@ -4,9 +4,9 @@ import { Pool, TypeOverrides, types as pgTypes, type QueryConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, type IsolationLevel } from './session-pool.ts';
+import { Session, SessionPool, type IsolationLevel, type TenantScope } from './session-pool.ts';
 
-export type { SqlEntityManager };
+export type { SqlEntityManager, TenantScope };
 
 export interface TransactionOptions {
   /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
@@ -29,8 +29,11 @@ type Work<T> = (em: SqlEntityManager) => Promise<T>;
  * outside the database. An outage throws ProblemError `service_unavailable` within `timeoutMs`.
  */
 export interface Database {
-  /** Runs with row level security showing exactly the rows of this account (a UUID). */
-  asTenant<T>(accountId: string, work: Work<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * Runs with row level security showing exactly the rows of this scope. An account's UUID alone is enough for tables
+   * that know no environment; those that do look empty without one.
+   */
+  asTenant<T>(tenant: TenantScope | string, work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
   asNobody<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /**
@@ -127,21 +130,21 @@ class PostgresDatabase implements Database {
     this.#timeoutMs = timeoutMs;
   }
 
-  asTenant<T>(accountId: string, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
-    return this.#transaction(accountId, work, options);
+  asTenant<T>(tenant: TenantScope | string, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#transaction(typeof tenant === 'string' ? { accountId: tenant } : tenant, work, options);
   }
 
   asNobody<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#transaction(undefined, work, options);
   }
 
-  async #transaction<T>(accountId: string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
+  async #transaction<T>(tenant: TenantScope | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
     const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
     const deadlineMs = performance.now() + timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       const remainingMs = deadlineMs - performance.now();
       try {
-        return await this.#attempt(new Session({ accountId, timeoutMs: remainingMs, isolation }), work, remainingMs);
+        return await this.#attempt(new Session({ tenant, timeoutMs: remainingMs, isolation }), work, remainingMs);
       } catch (error) {
         const pauseMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random());
         if (!isLostRace(error) || attempt === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);

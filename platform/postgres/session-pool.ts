@@ -4,14 +4,23 @@ import {
   type DatabaseConnection, type Driver, type PostgresDialectConfig, type PostgresPool, type TransactionSettings,
 } from 'kysely';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whose rows a transaction is for, and which of them. A principal is one. */
+export interface TenantScope {
+  /** A UUID. */
+  readonly accountId: string;
+  /** Absent: tables that keep environments apart look empty, the others show the account's rows. */
+  readonly environment?: (typeof ENVIRONMENTS)[number];
+}
 
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
 
 export interface SessionOptions {
   /** Undefined: no tenant, row level security shows nothing. */
-  readonly accountId: string | undefined;
+  readonly tenant: TenantScope | undefined;
   /** Until the whole transaction has to be over. */
   readonly timeoutMs: number;
   readonly isolation: IsolationLevel;
@@ -25,12 +34,13 @@ export class Session {
   /** True once the server answered anything. */
   answered = false;
 
-  /** @throws TypeError when the account id is no UUID: it goes into SQL text, folded into BEGIN's round trip */
-  constructor({ accountId, timeoutMs, isolation }: SessionOptions) {
-    if (accountId !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
-    this.beginSql =
-      `begin isolation level ${isolation}; ` +
-      `select set_config('liftgraph.account_id', '${accountId ?? ''}', true), set_config('statement_timeout', '${Math.max(1, Math.ceil(timeoutMs))}', true)`;
+  /** @throws TypeError when the account id is no UUID or the environment unknown: they go into SQL text, folded into BEGIN's round trip */
+  constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
+    const { accountId = '', environment = '' } = tenant ?? {};
+    if (tenant !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
+    if (environment !== '' && !ENVIRONMENTS.includes(environment)) throw new TypeError('an environment has to be one of the contract');
+    const settings = { 'liftgraph.account_id': accountId, 'liftgraph.environment': environment, statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
+    this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }
 
   get expired(): boolean {

@@ -227,7 +227,7 @@ export const dataSourceOperations = [
     description: 'Credentials go at once, rows after 30 days; later calls answer 404.',
     pathSchema: idPath,
     success: { status: 204, description: 'It is gone', schema: null },
-    problems: ['resource_not_found'],
+    problems: ['resource_not_found', 'conflict'],
     variables: ({ path }) => ({ input: { id: path.id } }),
     present: () => null,
     example: { path: { id: EXAMPLE_ID } },

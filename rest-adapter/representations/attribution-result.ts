@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ATTRIBUTION_STATUSES, ENVIRONMENTS, EXPERIMENT_METHODS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
+import { tellingWhetherBilled } from '../../schema/attribution-result.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
@@ -113,6 +114,7 @@ export const attributionResult = z
     delta_r_cents: z.int().nullable(),
     delta_r_net_cents: z.int().nullable(),
     platform_fee_cents: z.int().nullable(),
+    billed: z.literal(false).optional().meta({ description: 'On sandbox results: the fee is shown and never charged' }),
     time_series: z.array(timeSeriesPoint).nullable().optional().meta({ description: 'Null for aggregated paths, which have no times' }),
     campaigns: z.array(campaignImpact).nullable().optional().meta({ description: 'Where include names it; null for aggregated paths and for too many campaigns to tell apart' }),
     model_breakdown: z.record(z.string(), byChannel).nullable().optional(),
@@ -127,7 +129,7 @@ export const attributionResult = z
 
 /** An analysis with its members in the contract's order. */
 export function presentAttribution(shaped: Json): Json {
-  return inOrder(attributionResult, shaped);
+  return inOrder(attributionResult, tellingWhetherBilled(shaped));
 }
 
 /** A completed analysis for the documentation. */

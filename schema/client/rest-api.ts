@@ -718,6 +718,11 @@ export interface components {
             delta_r_cents: number | null;
             delta_r_net_cents: number | null;
             platform_fee_cents: number | null;
+            /**
+             * @description On sandbox results: the fee is shown and never charged
+             * @constant
+             */
+            billed?: false;
             /** @description Null for aggregated paths, which have no times */
             time_series?: components["schemas"]["TimeSeriesPoint"][] | null;
             /** @description Where include names it; null for aggregated paths and for too many campaigns to tell apart */
@@ -1325,7 +1330,10 @@ export interface operations {
                 /** @description Sections that the answer has beyond its base; null where the data cannot give one */
                 include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics")[];
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -1620,6 +1628,10 @@ export interface operations {
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
                 Prefer?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
+                "SVC-Sandbox-Delay"?: number;
             };
             path?: never;
             cookie?: never;
@@ -1965,6 +1977,10 @@ export interface operations {
             header?: {
                 /** @description wait=N (0 to 60 seconds), respond-async (RFC 7240) */
                 Prefer?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /** @description Milliseconds that the job takes longer, so that it can be watched; ignored with live keys */
+                "SVC-Sandbox-Delay"?: number;
             };
             path?: never;
             cookie?: never;
@@ -2309,6 +2325,8 @@ export interface operations {
                 include?: ("time_series" | "model_breakdown" | "comparison" | "diagnostics" | "campaigns")[];
             };
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -2623,7 +2641,10 @@ export interface operations {
                 /** @example channels */
                 level?: "channels" | "periods" | "campaigns" | "paths";
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Analysis, attr_…
@@ -2747,6 +2768,8 @@ export interface operations {
             header?: {
                 /** @description Id of the last event that was seen */
                 "Last-Event-ID"?: number;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
             };
             path: {
                 /**
@@ -3071,7 +3094,10 @@ export interface operations {
     connectDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -3339,7 +3365,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -3531,6 +3560,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -3759,7 +3790,10 @@ export interface operations {
     uploadRecords: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4007,7 +4041,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4200,7 +4237,10 @@ export interface operations {
     syncDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4415,7 +4455,10 @@ export interface operations {
     deleteDataSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Data source, ds_…
@@ -4488,7 +4531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `duplicate_nonce`: The nonce was used before */
+            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4564,7 +4607,10 @@ export interface operations {
                 /** @example meta_ads */
                 channel?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -4760,7 +4806,10 @@ export interface operations {
     createExperiment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -4988,6 +5037,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path: {
@@ -5184,7 +5235,10 @@ export interface operations {
     deleteExperiment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Experiment, exp_…
@@ -5562,6 +5616,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5760,7 +5816,10 @@ export interface operations {
     updateOwnAgent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -6004,7 +6063,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -6195,7 +6257,10 @@ export interface operations {
     createKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };
@@ -6423,7 +6488,10 @@ export interface operations {
     revokeKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Key, key_…
@@ -6632,7 +6700,10 @@ export interface operations {
     rotateKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description Key, key_…
@@ -6848,7 +6919,10 @@ export interface operations {
     rotateAgentKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path: {
                 /**
                  * @description The calling agent: agent_…, its UUID, or me
@@ -7697,7 +7771,10 @@ export interface operations {
                 /** @description Entries per page. */
                 per_page?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
             path?: never;
             cookie?: never;
         };

@@ -1,5 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
-import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
+import { ENVIRONMENT_DEFAULT, environmentTable, sharedInSandbox, tenantTable } from '../../platform/postgres/tenant-tables.ts';
 
 /** Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse. */
 export const attributionOwner: MigrationOwner = {
@@ -139,6 +139,49 @@ export const attributionOwner: MigrationOwner = {
            primary key (data_source_id, day)
          )`,
         ...tenantTable('attribution.source_days'),
+      ],
+    },
+    {
+      name: '018-environments',
+      up: [
+        // What was there before belongs to live keys.
+        ...['data_sources', 'uploads', 'source_days', 'attribution_progress'].flatMap((table) => [
+          `alter table attribution.${table} add column environment text not null default 'live' check (environment in ('live', 'sandbox'))`,
+          `alter table attribution.${table} alter column environment set default ${ENVIRONMENT_DEFAULT}`,
+        ]),
+        `update attribution.attribution_progress p set environment = a.environment from attribution.attributions a where a.id = p.attribution_id`,
+        ...['data_sources', 'uploads', 'source_days', 'attributions', 'attribution_progress', 'experiments'].flatMap((table) => environmentTable(`attribution.${table}`)),
+      ],
+    },
+    {
+      name: '018-sandbox-sources',
+      up: [
+        ...['data_sources', 'source_days'].flatMap((table) => sharedInSandbox(`attribution.${table}`)),
+        // Many accounts may measure one shared source.
+        `alter table attribution.experiments drop constraint experiments_natural_key,
+           add constraint experiments_natural_key unique (account_id, data_source_id, environment, channel, method, period_start, period_end)`,
+        // The sources of platform/sandbox-sources.ts; their rows follow when one of them is first used.
+        `insert into attribution.data_sources (id, account_id, environment, type, name, currency, baseline_channels, created_at, error)
+           select ('5a4db0c5-11f7-8000-8000-0000000000' || number)::uuid, '5a4db0c5-11f7-8000-8000-000000000000', 'sandbox', type, name, 'USD',
+                  '{direct,organic*,(none),unassigned}', '2024-01-01T00:00:00Z', error::jsonb
+           from (values ('01', 'ga4', 'Sandbox GA4 property', null), ('02', 'shopify', 'Sandbox Shopify shop', null),
+                        ('03', 'meta_ads', 'Sandbox Meta ad account', null), ('04', 'google_ads', 'Sandbox Google Ads account', null),
+                        ('05', 'csv_upload', 'Sandbox CSV upload', null),
+                        ('99', 'csv_upload', 'Sandbox source in error', '{"code":"credentials_rejected","message":"The sandbox keeps this source in error, so that you can see what an unavailable one looks like. Use another ds_sandbox_ source.","at":"2024-01-01T00:00:00.000Z","retryable":false}'))
+                as sources (number, type, name, error)`,
+        // After thirty days a sandbox object is gone; what the sandbox itself owns stays. Rows in the columnar store go by the job that the caller enqueues.
+        `create function attribution.forget_old_sandbox_results() returns bigint
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ with analyses as (delete from attribution.attributions where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
+                      experiments as (delete from attribution.experiments where environment = 'sandbox' and created_at < now() - interval '30 days' returning 1),
+                      syncs as (delete from attribution.uploads u using attribution.data_sources d
+                                where d.id = u.data_source_id and d.account_id = '5a4db0c5-11f7-8000-8000-000000000000' and u.started_at < now() - interval '30 days' returning 1)
+                 select (select count(*) from analyses) + (select count(*) from experiments) + (select count(*) from syncs) $$`,
+        `create function attribution.retire_old_sandbox_sources() returns table (account_id uuid, data_source_id uuid)
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ update attribution.data_sources set deleted_at = now(), mapping = null
+                 where environment = 'sandbox' and account_id <> '5a4db0c5-11f7-8000-8000-000000000000' and deleted_at is null and created_at < now() - interval '30 days'
+                 returning account_id, id $$`,
       ],
     },
   ],

@@ -1,6 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { z } from 'zod';
+import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { tidy } from '../../processes/housekeeping.ts';
+import { retireSandboxSources } from '../../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { Caller, openHouse, type House } from '../house.ts';
+import { withTestKey } from '../test-key.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
@@ -38,5 +43,33 @@ describe('housekeeping', () => {
     expect(await (await streamOf(old.body['id'], '')).text()).toContain('event: result');
     expect((await streamOf(old.body['id'], '?last_event_id=3')).status).toBe(204);
     expect(await (await streamOf(fresh.body['id'], '?last_event_id=3')).text()).toContain('id: 4');
+  });
+
+  test('sandbox objects live for thirty days, live ones longer', async () => {
+    const live = await Caller.register(house.root);
+    const test = await withTestKey(house, live);
+    const made = await Promise.all([live, test].map(async (caller) => {
+      const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
+      const request = { data_source_id: String(source.body['data_source_id']), date_range: ['2026-01-01', '2026-01-31'] };
+      return { caller, source: request.data_source_id, old: await caller.post('/attribution', request), fresh: await caller.post('/attribution', request) };
+    }));
+    const age = (table: string, ids: readonly string[]) => owner.query(`update attribution.${table} set created_at = now() - interval '31 days' where id = any($1)`, [ids]);
+    await age('attributions', made.map(({ old }) => uuidFromPublicId('attr', String(old.body['id']))!));
+    await age('data_sources', made.map(({ source }) => uuidFromPublicId('ds', source)!));
+
+    expect((await tidy(house.ground.database)).get('attribution.forget_old_sandbox_results()')).toBe(1);
+    await retireSandboxSources(house.ground.database, house.ground.jobs);
+    const statusOf = async (caller: Caller, path: string) => (await caller.get(path)).status;
+    for (const { caller, source, old, fresh } of made) {
+      const gone = caller === test ? 404 : 200;
+      expect(await statusOf(caller, `/attribution/${String(old.body['id'])}`)).toBe(gone);
+      expect(await statusOf(caller, `/attribution/${String(fresh.body['id'])}`)).toBe(200);
+      expect(await statusOf(caller, `/data-sources/${source}/status`)).toBe(gone);
+    }
+    expect(await statusOf(test, '/data-sources/ds_sandbox_ga4/status')).toBe(200);
+    const { rows } = await owner.query<{ id: string }>('select id from attribution.data_sources where deleted_at is not null');
+    const stored = async () => (await house.ground.clickhouse.rows(`SELECT toString(count()) AS n FROM touchpoints WHERE data_source_id = '${rows[0]!.id}'`, z.object({ n: z.string() })))[0]!.n;
+    for (let tries = 0; tries < 100 && (await stored()) !== '0'; tries += 1) await sleep(50);
+    expect(await stored()).toBe('0');
   });
 });

@@ -211,7 +211,7 @@ describe('what verification refuses', () => {
     const [account] = (await owner.query<{ account_id: string; agent_id: string }>('select account_id, agent_id from auth.api_keys limit 1')).rows;
     const accountId = account!.account_id as never;
     const testKey = await house.ground.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId: account!.agent_id as never, kind: 'svc_test_sk' }));
-    const result = await analyse(new Caller(house.root, testKey), source);
+    const result = await analyse(new Caller(house.root, testKey), 'ds_sandbox_meta_ads', { date_range: ['2026-06-01', '2026-07-31'] });
     expect(await verify(house, { result })).toMatchObject({ valid: true, environment: 'sandbox', key_id: expect.stringMatching(/^sandbox-[\w-]{43}$/) });
   });
 

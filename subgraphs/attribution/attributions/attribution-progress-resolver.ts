@@ -43,9 +43,9 @@ async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub
   const uuid = requireUuid('attr', id, 'attribution');
   const accountId = principal.accountId as Uuid;
   const last = after ?? 0;
-  const isOver = await services.database.asTenant(accountId, async (em) => {
+  const isOver = await services.database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(uuid);
     return attribution.isFinished() && !(await hasEventsAfter(em, uuid, last));
   });
-  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, { id: uuid, accountId }, last);
+  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, { id: uuid, accountId, environment: principal.environment }, last);
 }

@@ -34,7 +34,7 @@ export class AttributionResolver {
   ): Promise<Connection<AttributionType>> {
     const principal = assertAction(context.principal, 'attribution:read');
     const narrowed = storeFilter(filter ?? {});
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
@@ -48,7 +48,7 @@ export class AttributionResolver {
   @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
   async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
-    const attribution = this.#present(await runAttribution(this.#services, principal, input), 0, null, context);
+    const attribution = this.#present(await runAttribution(this.#services, principal, input, context.sandboxDelayMs), 0, null, context);
     return { attribution, trust: attribution.trust };
   }
 
@@ -59,7 +59,7 @@ export class AttributionResolver {
 
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionType> {
     const uuid = requireUuid('attr', id, 'attribution');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
       const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
       return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(uuid) ?? null, context);

@@ -37,19 +37,19 @@ export interface ExportServices {
  * @throws ProblemError `resource_not_found`, `conflict` (not_ready), `data_source_unavailable` (deleted), `validation_error` (no such level).
  */
 export async function exportAttribution({ database, clickhouse }: ExportServices, principal: Principal, id: Uuid, { format, level, signal }: ExportRequest): Promise<ExportedFile> {
-  const { attribution, isSourceThere } = await database.asTenant(principal.accountId, async (em) => {
+  const { attribution, source } = await database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(id);
-    return { attribution, isSourceThere: (await new DataSourceStore(em).find(attribution.dataSourceId)) !== null };
+    return { attribution, source: await new DataSourceStore(em).find(attribution.dataSourceId) };
   });
   const figures = attribution.result ?? null;
   if (figures === null) throw new ProblemError('conflict', `The analysis is ${attribution.status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`, { code: 'not_ready' });
-  if (level === 'paths' && !isSourceThere) throw new ProblemError('data_source_unavailable', 'The data source was deleted, and its journeys with it. The other levels are still there.', { code: 'deleted', param: 'query:level' });
-  const body = level === 'paths' ? await pathsOf(clickhouse, attribution, format, signal) : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
+  if (level === 'paths' && source === null) throw new ProblemError('data_source_unavailable', 'The data source was deleted, and its journeys with it. The other levels are still there.', { code: 'deleted', param: 'query:level' });
+  const body = level === 'paths' ? await pathsOf(clickhouse, source!.accountId, attribution, format, signal) : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
 }
 
-function pathsOf(clickhouse: ClickHouse, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-  const { accountId, dataSourceId, dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
+function pathsOf(clickhouse: ClickHouse, accountId: Uuid, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  const { dataSourceId, dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
   const store = new JourneyStore(clickhouse, { accountId, dataSourceId, dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
   return store.pathFile(format, channels ?? null, signal);
 }

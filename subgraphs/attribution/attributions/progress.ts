@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
+import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
@@ -24,12 +25,19 @@ export interface SequencedEvent {
   readonly event: ProgressEvent;
 }
 
+/** A run, and whose it is. */
+export interface ScopedRun {
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly environment: Environment;
+}
+
 const OUTAGE_PAUSE_MS = 500;
 
 const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
 
 /** Appends events in the caller's transaction and tells every watcher at its commit. */
-export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }, events: readonly ProgressEvent[]): Promise<void> {
+export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: ScopedRun, events: readonly ProgressEvent[]): Promise<void> {
   const rows = await em.execute<{ sequence: number }[]>(
     `insert into attribution.attribution_progress (attribution_id, account_id, sequence, event)
      select ?, ?, coalesce((select max(sequence) from attribution.attribution_progress where attribution_id = ?), 0) + place, event
@@ -56,11 +64,11 @@ export interface ProgressWriterServices {
  */
 export class ProgressWriter {
   readonly #services: ProgressWriterServices;
-  readonly #run: { readonly id: Uuid; readonly accountId: Uuid };
+  readonly #run: ScopedRun;
   #queue: ProgressEvent[] = [];
   #writing: Promise<void> | null = null;
 
-  constructor(services: ProgressWriterServices, run: { readonly id: Uuid; readonly accountId: Uuid }) {
+  constructor(services: ProgressWriterServices, run: ScopedRun) {
     this.#services = services;
     this.#run = run;
   }
@@ -82,7 +90,7 @@ export class ProgressWriter {
       const batch = this.#queue;
       this.#queue = [];
       try {
-        await database.asTenant(this.#run.accountId, (em) => appendProgress(em, pubSub, this.#run, batch));
+        await database.asTenant(this.#run, (em) => appendProgress(em, pubSub, this.#run, batch));
       } catch (error) {
         // The work is worth more than the news of it; the result will tell everything.
         logger.warn({ err: error, attributionId: this.#run.id, events: batch.length }, 'progress of an analysis could not be written');
@@ -105,9 +113,9 @@ export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
   #ended = false;
 
   /** Starts listening at once, so that nothing falls between the history and the future. */
-  constructor(database: Database, pubSub: PubSub, run: { readonly id: Uuid; readonly accountId: Uuid }, after: number) {
+  constructor(database: Database, pubSub: PubSub, run: ScopedRun, after: number) {
     this.#notifications = pubSub.subscribe<SequencedEvent>(topicOf(run.id));
-    this.#readMissed = (last) => database.asTenant(run.accountId, (em) => eventsAfter(em, run.id, last));
+    this.#readMissed = (last) => database.asTenant(run, (em) => eventsAfter(em, run.id, last));
     this.#last = after;
   }
 

@@ -18,7 +18,7 @@ import { AttributionStore } from './attribution-store.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { citationReliability } from './present-trust.ts';
-import { appendProgress, ProgressWriter, type ProgressEvent } from './progress.ts';
+import { appendProgress, ProgressWriter, type ProgressEvent, type ScopedRun } from './progress.ts';
 import type { RunJob } from './run-attribution.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
 
@@ -60,8 +60,7 @@ const OUTAGE_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
  * bit by bit, and a row that is finished already is left alone.
  */
 export async function runAttributionJob(services: RunWorkerServices, job: Job<RunJob>): Promise<void> {
-  const { accountId, attributionId } = job.data;
-  const begun = await throughOutages(job.signal, () => begin(services, accountId, attributionId));
+  const begun = await throughOutages(job.signal, () => begin(services, job.data));
   if (begun === null) return;
   const { attribution, source } = begun;
   const progress = new ProgressWriter(services, attribution);
@@ -76,13 +75,13 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
     await progress.drain();
     // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
     if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
-    await throughOutages(job.signal, () => recordFailure(services, accountId, attributionId, error.failure));
+    await throughOutages(job.signal, () => recordFailure(services, job.data, error.failure));
   }
 }
 
 /** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
-export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, accountId: Uuid, attributionId: Uuid, failure: AttributionFailure): Promise<void> {
-  await finish(services, { accountId, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
+export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, { attributionId, accountId, environment }: Omit<RunJob, 'delayMs'>, failure: AttributionFailure): Promise<void> {
+  await finish(services, { accountId, environment, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
 /** A run that a worker took, and what it has to know of the source; null where that was deleted. */
@@ -94,8 +93,8 @@ interface Begun {
   readonly at: Date;
 }
 
-async function begin(services: RunWorkerServices, accountId: Uuid, attributionId: Uuid): Promise<Begun | null> {
-  return services.database.asTenant(accountId, async (em) => {
+async function begin(services: RunWorkerServices, { attributionId, ...tenant }: RunJob): Promise<Begun | null> {
+  return services.database.asTenant(tenant, async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
     if (attribution === null || attribution.isFinished()) return null;
     attribution.begin();
@@ -118,7 +117,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
   const query: RunQuery = {
-    accountId: attribution.accountId,
+    accountId: source.accountId,
     dataSourceId: attribution.dataSourceId,
     startDate: attribution.dateStart,
     endDate: attribution.dateEnd,
@@ -132,6 +131,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
     services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
+  await slowDown(job, onProgress);
   const parameters = parametersOf(attribution, source);
   let outcomes: ModelOutcomes | undefined;
   const analysis = analyze(data, parameters, { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
@@ -150,9 +150,20 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
   }
 }
 
+const DELAY_STEP_MS = 500;
+
+/** Takes the time that a test key asked for, in steps that whoever watches the run sees. */
+async function slowDown({ data: { delayMs }, signal }: Job<RunJob>, onProgress: (event: ProgressEvent) => void): Promise<void> {
+  const steps = Math.ceil(delayMs / DELAY_STEP_MS);
+  for (let step = 1; step <= steps; step += 1) {
+    await sleep(delayMs / steps, undefined, { signal });
+    onProgress({ kind: 'PROGRESS', stage: 'building_journeys', progress: 0.1 + (0.2 * step) / steps, message: 'Taking the time that SVC-Sandbox-Delay asks for' });
+  }
+}
+
 /** The next run need not hash the rows again while the store stays as it is. */
 async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
-  await database.asTenant(source.accountId, (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
+  await database.asTenant(source, (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
 }
 
 /** Tries again while a store is away, as long as the attempt counts. @throws what the last try threw */
@@ -190,8 +201,8 @@ async function completeSigned(services: RunWorkerServices, row: Attribution, em:
 }
 
 /** Closes the row and tells the watchers, in one transaction; a row that another attempt closed is left alone. */
-async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: { readonly id: Uuid; readonly accountId: Uuid }, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
-  await services.database.asTenant(run.accountId, async (em) => {
+async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: ScopedRun, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
+  await services.database.asTenant(run, async (em) => {
     const row = await new AttributionStore(em).lock(run.id);
     if (row === null || row.isFinished()) return;
     await close(row, em);

@@ -1,27 +1,30 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
-import type { Principal } from '../../../platform/auth/principal.ts';
+import { ENVIRONMENTS, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
+import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
 import { Attribution } from './attribution.ts';
 import { appendProgress } from './progress.ts';
 
 /** What the worker is told; everything else stands in the row. */
 export interface RunJob {
   readonly accountId: Uuid;
+  readonly environment: Environment;
   readonly attributionId: Uuid;
+  /** How much longer than need be the run takes. */
+  readonly delayMs: number;
 }
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, attributionId: uuid }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, delayMs: z.int().min(0) }),
   // Of one account in one environment (decision table of the contract, rate limits).
   perGroup: { running: 4, waiting: 16 },
 };
@@ -41,8 +44,7 @@ const request = z.object({
   modelOptions: z.object({ markovOrder: z.number().int().min(1).max(4).nullish() }).nullish(),
 });
 
-export interface RunAttributionServices {
-  readonly database: Database;
+export interface RunAttributionServices extends SourceServices {
   readonly jobs: Jobs;
   readonly pubSub: PubSub;
   /** The channels that a source has rows of. */
@@ -56,15 +58,16 @@ export interface RunAttributionServices {
  * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
-export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown): Promise<Attribution> {
+export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, delayMs = 0): Promise<Attribution> {
   const input = parseInput(request, rawInput);
   const now = services.clock();
-  const dateRange = parseDateRange(input.dateRange, now);
+  const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
-  if (input.channels != null) await refuseUnknownChannels(services, accountId, dataSourceId, input.channels);
+  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId);
+  if (input.channels != null) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
 
-  return services.database.asTenant(accountId, async (em) => {
+  return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
     refuseUnusable(source, input.model);
     const attribution = em.create(Attribution, {
@@ -87,7 +90,7 @@ export async function runAttribution(services: RunAttributionServices, principal
     });
     await em.flush();
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, attributionId: attribution.id }, { group: `${accountId}:${principal.environment}` });
+    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, delayMs }, { group: `${accountId}:${principal.environment}` });
     return attribution;
   });
 }
@@ -105,6 +108,9 @@ async function refuseUnknownChannels(services: RunAttributionServices, accountId
 }
 
 function refuseUnusable(source: DataSource, model: Attribution['model']): void {
+  if (source.statistics == null && source.error != null) {
+    throw new ProblemError('data_source_unavailable', source.error.message, { code: source.error.code, param: '/data_source_id' });
+  }
   if (source.statistics == null) {
     throw new ProblemError('data_source_unavailable', 'The data source has no rows yet. Upload them with POST /v1/data-sources/{id}/records, then ask again.', { code: 'never_synced', param: '/data_source_id' });
   }

@@ -44,11 +44,12 @@ export async function connectDataSource(database: Database, principal: Principal
   const content = credentials.content === undefined ? null : { bytes: decode(credentials.content, credentials.encoding), fileName: credentials.filename ?? null };
   const agentId = servingAgent(principal, input.agentId);
 
-  const source = await database.asTenant(principal.accountId as Uuid, async (em) => {
+  const source = await database.asTenant(principal, async (em) => {
     const created = em.create(DataSource, {
       id: newUuid(now.getTime()),
       accountId: principal.accountId as Uuid,
       agentId,
+      environment: principal.environment,
       type: input.type,
       name: input.name ?? credentials.filename ?? 'CSV upload',
       syncSchedule: input.syncSchedule,
@@ -66,7 +67,7 @@ export async function connectDataSource(database: Database, principal: Principal
 
 /** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
 export async function withdrawDataSource(database: Database, source: DataSource): Promise<void> {
-  await database.asTenant(source.accountId, (em) => em.nativeDelete(DataSource, { id: source.id }));
+  await database.asTenant(source, (em) => em.nativeDelete(DataSource, { id: source.id }));
 }
 
 /** An error about the inline rows names them as the request does: below `/credentials`. */

@@ -7,7 +7,6 @@ import type { Jobs } from '../../../platform/events/jobs.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { perRequest } from '../../../platform/graph/request-context.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { blamingCredentials, connectDataSource, withdrawDataSource } from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
@@ -27,10 +26,10 @@ import { deleteDataSource } from './delete-data-source.ts';
 import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
 import type { ReceiveRecords, RejectedRow } from './records.ts';
 import { AddRecordsInput, AddRecordsPayload, MAX_JSON_RECORDS, RejectedRowConnection, RejectedRowType } from './records-type.ts';
+import { requireSource, type SourceServices } from './require-source.ts';
 import { requestSync } from './sync-data-source.ts';
 
-export interface DataSourceServices {
-  readonly database: Database;
+export interface DataSourceServices extends SourceServices {
   readonly jobs: Jobs;
   readonly receiveRecords: ReceiveRecords;
   readonly listRejects: (source: { readonly accountId: Uuid; readonly dataSourceId: Uuid }, page: { readonly limit: number; readonly offset: number }) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
@@ -50,7 +49,7 @@ export class DataSourceResolver {
     this.#loader = perRequest((context) => {
       const principal = assertAction(context.principal, 'dataSource:read');
       return new DataLoader<Uuid, DataSource | null>(async (ids) => {
-        const found = await services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).findMany(ids));
+        const found = await services.database.asTenant(principal, (em) => new DataSourceStore(em).findMany(ids));
         const byId = new Map(found.map((source) => [source.id as Uuid, source]));
         return ids.map((id) => byId.get(id) ?? null);
       });
@@ -59,15 +58,13 @@ export class DataSourceResolver {
 
   @Query(() => DataSourceType, { description: 'One source. Errors: RESOURCE_NOT_FOUND.' })
   async dataSource(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<DataSourceType> {
-    const source = await this.#loader(context).load(requireUuid('ds', id, 'data source'));
-    if (source === null) throw new ProblemError('resource_not_found', `There is no data source ${id}.`);
-    return this.#present(source, context);
+    return this.#present(await this.#require(assertAction(context.principal, 'dataSource:read'), id), context);
   }
 
   @Query(() => DataSourceConnection, { description: 'Sources of the account, newest first.' })
   async dataSources(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<DataSourceType>> {
     const principal = assertAction(context.principal, 'dataSource:read');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new DataSourceStore(em);
       const page = await parsePage(args, () => store.count());
       const [sources, totalCount] = await store.list(page);
@@ -78,11 +75,9 @@ export class DataSourceResolver {
   @FieldResolver(() => DataSourceDetailType, { description: 'What is stored of the source and how good it is.' })
   async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<DataSourceDetailType> {
     const principal = assertAction(context.principal, 'dataSource:read');
-    const uuid = requireUuid('ds', source.id, 'data source');
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
-      const store = new DataSourceStore(em);
-      return presentDetail(await store.require(uuid), await store.recentUploads(uuid, RECENT_SYNCS), this.#services.clock());
-    });
+    const stored = await this.#require(principal, source.id);
+    const uploads = await this.#services.database.asTenant(principal, (em) => new DataSourceStore(em).recentUploads(stored.id as Uuid, RECENT_SYNCS));
+    return presentDetail(stored, uploads, this.#services.clock());
   }
 
   @Query(() => RejectedRowConnection, { description: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.' })
@@ -109,7 +104,7 @@ export class DataSourceResolver {
     }
   }
 
-  @Mutation(() => AddRecordsPayload, { description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND.' })
+  @Mutation(() => AddRecordsPayload, { description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
   async addRecords(@Ctx() context: RequestContext, @Arg('input', () => AddRecordsInput) input: AddRecordsInput): Promise<AddRecordsPayload> {
     const principal = assertAction(context.principal, 'dataSource:write');
     if (input.records.length > MAX_JSON_RECORDS) {
@@ -123,12 +118,11 @@ export class DataSourceResolver {
   @Mutation(() => SyncDataSourcePayload, { description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
   async syncDataSource(@Ctx() context: RequestContext, @Arg('input', () => SyncDataSourceInput) input: SyncDataSourceInput): Promise<SyncDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    const { database, jobs, clock } = this.#services;
-    const sync = await requestSync(database, jobs, principal, requireUuid('ds', input.id, 'data source'), clock());
+    const sync = await requestSync(this.#services, principal, requireUuid('ds', input.id, 'data source'), this.#services.clock());
     return { sync: presentSync(sync), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => DeleteDataSourcePayload, { description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND.' })
+  @Mutation(() => DeleteDataSourcePayload, { description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND, CONFLICT.' })
   async deleteDataSource(@Ctx() context: RequestContext, @Arg('input', () => DeleteDataSourceInput) input: DeleteDataSourceInput): Promise<DeleteDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:delete');
     const { database, jobs, clock } = this.#services;
@@ -144,7 +138,7 @@ export class DataSourceResolver {
   }
 
   #require(principal: Principal, id: string): Promise<DataSource> {
-    return this.#services.database.asTenant(principal.accountId, (em) => new DataSourceStore(em).require(requireUuid('ds', id, 'data source')));
+    return requireSource(this.#services, principal, requireUuid('ds', id, 'data source'));
   }
 
   #present(source: DataSource, context: RequestContext): DataSourceType {

@@ -24,9 +24,10 @@ export class DataSourceStore {
     return this.#em.findOne(DataSource, { id, deletedAt: null });
   }
 
-  /** Locks the source until the transaction ends. @throws ProblemError `resource_not_found`. */
+  /** Locks the source until the transaction ends; one that is only there to be read, for this account. @throws ProblemError `resource_not_found`. */
   async lock(id: Uuid): Promise<DataSource> {
-    await this.#em.execute(`select 1 from attribution.data_sources where id = ? for update`, [id]);
+    const locked = await this.#em.execute<unknown[]>(`select 1 from attribution.data_sources where id = ? for update`, [id]);
+    if (locked.length === 0) await this.#em.execute(`select pg_advisory_xact_lock(hashtextextended(current_setting('liftgraph.account_id') || ?, 0))`, [id]);
     return this.require(id);
   }
 

@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { ProblemError } from '../../../schema/problems.ts';
 import type { DELIMITERS, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
-import type { Uuid } from '../../../platform/identifiers.ts';
+import type { Environment } from '../../../platform/auth/principal.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import { SANDBOX_ACCOUNT_ID } from '../../../platform/sandbox-sources.ts';
 
 export type SourceType = (typeof SOURCE_TYPES)[number];
 export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
@@ -44,6 +47,7 @@ const DataSourceSchema = defineEntity({
     id: p.uuid().$type<Uuid>().primary(),
     accountId: p.uuid().$type<Uuid>(),
     agentId: p.uuid().$type<Uuid>().nullable(),
+    environment: p.text().$type<Environment>(),
     type: p.text().$type<SourceType>(),
     name: p.text(),
     syncingUntil: p.datetime(3).nullable(),
@@ -70,6 +74,29 @@ export class DataSource extends DataSourceSchema.class {
   /** Rows that were accepted over the life of the source, upserts included. */
   recordsSynced(): number {
     return Number(this.rowsAccepted);
+  }
+
+  /** True for the sources of the sandbox, which every test key sees and nobody may change. */
+  isSynthetic(): boolean {
+    return this.accountId === SANDBOX_ACCOUNT_ID;
+  }
+
+  /** @throws ProblemError `conflict` / `sandbox_source` for a source that nobody may change */
+  assertChangeable(): void {
+    if (!this.isSynthetic()) return;
+    throw new ProblemError('conflict', `${publicId('ds', this.id as Uuid)} is shared by every test key and cannot be changed. Connect a csv_upload source with your test key for rows of your own.`, { code: 'sandbox_source' });
+  }
+
+  /** When rows last arrived; those of yesterday reach a synthetic source at midnight. */
+  lastArrival(now: Date): Date | null {
+    return this.isSynthetic() && this.statistics != null ? startOfDay(now) : (this.lastSync ?? null);
+  }
+
+  /** First and last day with rows. A synthetic source is made some weeks ahead, which only follow-ups of an analysis may read. */
+  coverage(now: Date): { readonly earliest: string | null; readonly latest: string | null } {
+    const { earliest = null, latest = null } = this.statistics ?? {};
+    const yesterday = new Date(startOfDay(now).getTime() - 1).toISOString().slice(0, 10);
+    return { earliest, latest: this.isSynthetic() && latest !== null && latest > yesterday ? yesterday : latest };
   }
 
   /** `syncing` while rows arrive (a lease, so that a killed upload does not leave it syncing for ever), `error` after a failed sync. */
@@ -103,6 +130,10 @@ export class DataSource extends DataSourceSchema.class {
   }
 }
 DataSourceSchema.setClass(DataSource);
+
+function startOfDay(now: Date): Date {
+  return new Date(now.toISOString().slice(0, 10));
+}
 
 function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);

@@ -21,11 +21,12 @@ export const PURGE_QUEUE: JobQueue<PurgeJob> = {
 
 /**
  * Deletes a source: from now on every call answers 404; its rows go after 30 days.
- * @throws ProblemError `resource_not_found`.
+ * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source).
  */
 export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<void> {
-  await database.asTenant(principal.accountId as Uuid, async (em) => {
+  await database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).lock(dataSourceId);
+    source.assertChangeable();
     source.deletedAt = now;
     source.mapping = null;
     await em.flush();

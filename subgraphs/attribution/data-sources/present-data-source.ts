@@ -14,7 +14,7 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
     type: source.type,
     status,
     firstSyncEta: source.lastSync == null ? source.createdAt : null,
-    lastSync: source.lastSync ?? null,
+    lastSync: source.lastArrival(now),
     nextSync: null,
     recordsSynced: source.recordsSynced(),
     healthScore: source.healthScore(now),
@@ -32,10 +32,11 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
 /** What is stored of a source, from its last measurement and its latest uploads (newest first). */
 export function presentDetail(source: DataSource, uploads: readonly Upload[], now: Date): DataSourceDetailType {
   const statistics = source.statistics ?? null;
+  const lastArrival = source.lastArrival(now);
   const open = source.statusAt(now) === 'syncing' ? uploads.find((upload) => upload.status === 'running') : undefined;
   return {
-    coverage: { earliest: statistics?.earliest ?? null, latest: statistics?.latest ?? null, missingDays: statistics?.missingDays ?? [] },
-    freshnessSeconds: source.lastSync == null ? null : Math.max(0, Math.round((now.getTime() - source.lastSync.getTime()) / 1000)),
+    coverage: { ...source.coverage(now), missingDays: statistics?.missingDays ?? [] },
+    freshnessSeconds: lastArrival === null ? null : Math.max(0, Math.round((now.getTime() - lastArrival.getTime()) / 1000)),
     records: {
       touchpoints: statistics?.touchpoints ?? 0,
       conversions: statistics?.conversions ?? 0,

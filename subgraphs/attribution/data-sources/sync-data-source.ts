@@ -1,23 +1,26 @@
 import { z } from 'zod';
-import type { Principal } from '../../../platform/auth/principal.ts';
+import { ENVIRONMENTS } from '../../../schema/value-lists.ts';
+import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { requireSource, type SourceServices } from './require-source.ts';
 import { recordSourceDays, type StoredDay } from './source-days.ts';
 import { Upload } from './upload.ts';
 
 /** What the sync job is told. */
 export interface SyncJob {
   readonly accountId: Uuid;
+  readonly environment: Environment;
   readonly dataSourceId: Uuid;
   readonly syncId: Uuid;
 }
 
 export const SYNC_QUEUE: JobQueue<SyncJob> = {
   name: 'data-source.sync',
-  data: z.object({ accountId: uuid, dataSourceId: uuid, syncId: uuid }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid, syncId: uuid }),
 };
 
 /** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
@@ -33,16 +36,20 @@ export type MeasureSource = (accountId: string, dataSourceId: string) => Promise
  * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
  * @throws ProblemError `resource_not_found`.
  */
-export async function requestSync(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
-  return database.asTenant(principal.accountId as Uuid, async (em) => {
+export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
+  await requireSource(services, principal, dataSourceId);
+  return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     const open = await sources.openSync(dataSourceId);
     if (open !== null) return open;
-    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: source.accountId, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: principal.accountId as Uuid, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    // There is nothing to fetch, and the rows of today are there.
+    if (source.isSynthetic()) sync.complete({ kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null }, now);
     await em.flush();
-    const job: SyncJob = { accountId: source.accountId, dataSourceId, syncId: sync.id };
-    await jobs.enqueue(em, SYNC_QUEUE, job);
+    if (source.isSynthetic()) return sync;
+    const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
+    await services.jobs.enqueue(em, SYNC_QUEUE, job);
     return sync;
   });
 }
@@ -50,7 +57,7 @@ export async function requestSync(database: Database, jobs: Jobs, principal: Pri
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
 export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
   const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
-  await database.asTenant(job.accountId, async (em) => {
+  await database.asTenant(job, async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (source === null || sync === null) return;
@@ -68,7 +75,7 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
 
 /** Closes a sync whose every attempt has failed, so that another one can be asked for. */
 export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
-  await database.asTenant(job.accountId, async (em) => {
+  await database.asTenant(job, async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;

@@ -29,7 +29,7 @@ export class ExperimentResolver {
   async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<ExperimentType> {
     const principal = assertAction(context.principal, 'experiment:read');
     const uuid = requireUuid('exp', id, 'experiment');
-    return this.#present(await this.#services.database.asTenant(principal.accountId, (em) => new ExperimentStore(em).require(uuid)), context);
+    return this.#present(await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).require(uuid)), context);
   }
 
   @Query(() => ExperimentConnection, { description: 'Experiments of the account, newest first.' })
@@ -43,7 +43,7 @@ export class ExperimentResolver {
       dataSourceId: filter?.dataSourceId == null ? undefined : requireUuid('ds', filter.dataSourceId, 'data source'),
       channel: filter?.channel ?? undefined,
     };
-    return this.#services.database.asTenant(principal.accountId, async (em) => {
+    return this.#services.database.asTenant(principal, async (em) => {
       const store = new ExperimentStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
@@ -62,7 +62,7 @@ export class ExperimentResolver {
   async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', () => DeleteExperimentInput) input: DeleteExperimentInput): Promise<DeleteExperimentPayload> {
     const principal = assertAction(context.principal, 'experiment:write');
     const uuid = requireUuid('exp', input.id, 'experiment');
-    await this.#services.database.asTenant(principal.accountId, (em) => new ExperimentStore(em).remove(uuid));
+    await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).remove(uuid));
     return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
   }
 

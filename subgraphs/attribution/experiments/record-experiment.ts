@@ -4,15 +4,14 @@ import { EXPERIMENT_METHODS } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, publicId, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange } from '../data-sources/date-range.ts';
+import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
 import { Experiment } from './experiment.ts';
 import { ExperimentStore } from './experiment-store.ts';
 
-export interface ExperimentServices {
-  readonly database: Database;
+export interface ExperimentServices extends SourceServices {
   /** The channels that a source has rows of. */
   readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
   readonly clock: () => Date;
@@ -45,14 +44,14 @@ const request = z.object({
 export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown): Promise<Experiment> {
   const input = parseInput(request, rawInput);
   const now = services.clock();
-  const period = parseDateRange(input.period, now, 'period');
+  const period = parseDateRange(input.period, now, principal.environment, 'period');
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
-  const source = await services.database.asTenant(accountId, (em) => new DataSourceStore(em).require(dataSourceId));
+  const source = await requireSource(services, principal, dataSourceId);
   const currency = currencyOf(source, input.currency ?? null);
-  refuseUnknownChannel(input.channel, await services.channelsOf(accountId, dataSourceId));
+  refuseUnknownChannel(input.channel, await services.channelsOf(source.accountId, dataSourceId));
 
-  return services.database.asTenant(accountId, async (em) => {
+  return services.database.asTenant(principal, async (em) => {
     // The lock keeps two equal requests from both finding nothing.
     await new DataSourceStore(em).lock(dataSourceId);
     const key = { dataSourceId, environment: principal.environment, channel: input.channel, method: input.method, periodStart: period.start, periodEnd: period.end };

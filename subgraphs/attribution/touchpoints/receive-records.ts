@@ -27,7 +27,7 @@ const SIGN_OF_LIFE_MS = 5_000;
 /**
  * Streams rows into a source and keeps the record of it. When it resolves, every accepted row is stored; when it
  * throws, whatever was stored is replaced by sending the same file again, since rows are upserted by natural key.
- * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
+ * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source), `validation_error` (unknown columns), `unsupported_media_type`.
  */
 export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody): Promise<RecordsReport> {
   const { source, upload } = await beginUpload(services, principal, dataSourceId);
@@ -55,9 +55,10 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
 
 async function beginUpload(services: ReceiveServices, principal: Principal, dataSourceId: Uuid): Promise<{ source: DataSource; upload: Upload }> {
   const now = services.clock();
-  return services.database.asTenant(principal.accountId, async (em) => {
+  return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
+    source.assertChangeable();
     source.syncingUntil = new Date(now.getTime() + SYNCING_LEASE_MS);
     // Of two rows with one natural key the later upload's counts, also within a millisecond or after the clock was set back.
     const [previous] = await sources.recentUploads(dataSourceId, 1);
@@ -78,7 +79,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
     const until = new Date(nowMs + SYNCING_LEASE_MS);
     // Only a status display hangs on it: when this write fails, the source shows as connected a little early.
     void services.database
-      .asTenant(source.accountId, (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
+      .asTenant(source, (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
       .catch(() => undefined);
   };
 }
@@ -86,7 +87,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
 async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<DataSource> {
   const { days, parts, ...statistics } = await services.measureSource(source.accountId, source.id as Uuid);
   const now = services.clock();
-  return services.database.asTenant(source.accountId, async (em) => {
+  return services.database.asTenant(source, async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
     const record = await em.findOneOrFail(Upload, { id: upload.id });
     record.complete({ kind: report.kind, rowsAccepted: report.rowsAccepted, rowsRejected: report.rowsRejected, bytes: report.bytes, contentDigest: report.contentDigest }, now);
@@ -110,7 +111,7 @@ async function failUpload(services: ReceiveServices, source: DataSource, upload:
   const now = services.clock();
   const known = cause instanceof ProblemError;
   const retryable = !known || cause.type === 'service_unavailable';
-  await services.database.asTenant(source.accountId, async (em) => {
+  await services.database.asTenant(source, async (em) => {
     const record = await em.findOne(Upload, { id: upload.id });
     const current = await new DataSourceStore(em).find(source.id as Uuid);
     record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable }, now);

@@ -36,7 +36,7 @@ describe('an attempt at an analysis', () => {
         return Promise.reject(new Error('the engine stumbled'));
       },
     } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
-    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, attributionId } } as Parameters<typeof runAttributionJob>[1];
+    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, environment: 'live', attributionId, delayMs: 0 } } as Parameters<typeof runAttributionJob>[1];
     await expect(runAttributionJob(services, job)).rejects.toThrow('the engine stumbled');
     expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
   });

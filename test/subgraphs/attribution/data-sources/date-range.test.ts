@@ -7,7 +7,7 @@ const daysIn = ({ start, end }: DateRange): number => daysBetween(start, end);
 
 function codeOf(range: readonly string[]): string | undefined {
   try {
-    parseDateRange(range, now);
+    parseDateRange(range, now, 'live');
   } catch (error) {
     return (error as { problem: { code: string } }).problem.code;
   }
@@ -16,8 +16,8 @@ function codeOf(range: readonly string[]): string | undefined {
 
 describe('date range', () => {
   test('both ends are included', () => {
-    expect(daysIn(parseDateRange(['2026-01-01', '2026-01-31'], now))).toBe(31);
-    expect(daysIn(parseDateRange(['2026-11-21', '2026-11-21'], now))).toBe(1);
+    expect(daysIn(parseDateRange(['2026-01-01', '2026-01-31'], now, 'live'))).toBe(31);
+    expect(daysIn(parseDateRange(['2026-11-21', '2026-11-21'], now, 'live'))).toBe(1);
   });
 
   test.each([
@@ -34,7 +34,7 @@ describe('date range', () => {
   });
 
   test('the longest and oldest range that the archive holds is taken', () => {
-    expect(daysIn(parseDateRange(['2024-11-21', '2026-11-21'], now))).toBe(731);
+    expect(daysIn(parseDateRange(['2024-11-21', '2026-11-21'], now, 'live'))).toBe(731);
     expect(codeOf(['2024-11-20', '2026-11-20'])).toBeUndefined();
     expect(codeOf(['2024-11-19', '2026-11-18'])).toBe('outside_retention');
   });
