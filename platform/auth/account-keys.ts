@@ -85,12 +85,15 @@ export class AccountKeys {
    */
   async current(named: ApiKeyRecord): Promise<ApiKeyRecord> {
     if (!works(named)) throw new ProblemError('validation_error', `The key ${publicId('key', named.id)} is ${named.status} and cannot be rotated. Create another pair with POST /v1/keys.`, { code: 'key_ended', param: 'path:id' });
-    // More than one step where rotations ran into each other: time stands still from the start of a transaction on.
-    for (let key = named; ; ) {
-      const [successor] = key.rotatedTo === null ? [] : await this.#select('id = ?', [key.rotatedTo]);
-      if (successor === undefined || !works(successor)) return key;
-      key = successor;
+    // To the very end of the line: time stands still from the start of a transaction on, so that for one that had to
+    // wait, a key in the middle may have ended while the named one, which ended later, still works.
+    let newest = named;
+    for (let next = named.rotatedTo; next !== null; ) {
+      const [successor] = await this.#select('id = ?', [next]);
+      if (successor !== undefined && works(successor)) newest = successor;
+      next = successor?.rotatedTo ?? null;
     }
+    return newest;
   }
 
   /**
