@@ -55,9 +55,9 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   // Stock OAuth clients cannot send a nonce.
   [consumeNonce,        W, J, U,            PW, O      ],
   // A download's format is asked for by name.
-  [negotiateMedia,   R, W, J, U,    S, PR, PW, O      ],
+  [negotiateMedia,   R, W, J, U,    S, PR, PW, O       ],
   [readBody,            W, J,               PW, O      ],
-  [readForm,                                        OF   ],
+  [readForm,                                      OF   ],
   // By client, so that the body comes first.
   [limitClients,                               O, OF   ],
   // Idempotency belongs here: its fingerprint needs the body, its replay makes what follows unnecessary.

@@ -166,6 +166,9 @@ describe('openid-client', () => {
     const read = () => openid.fetchProtectedResource(configuration, second.access_token, new URL(`${house.root}/v1/attribution`), 'GET');
     const opened = await read();
     expect([opened.status, opened.headers.get('svc-environment')]).toEqual([200, 'sandbox']);
+    // Somebody else's token manages no keys; the agent's own, below its own key, does.
+    expect(await new Caller(house.root, second.access_token).get('/keys')).toMatchObject({ status: 403, body: { error: { type: 'insufficient_permissions', code: 'secret_required' } } });
+    expect((await new Caller(house.root, (await openid.clientCredentialsGrant(configuration)).access_token).get('/keys')).status).toBe(200);
     await openid.tokenRevocation(configuration, second.access_token);
     await expect(read()).rejects.toMatchObject({ status: 401, cause: [{ parameters: { error: 'invalid_token' } }] });
     await expect(openid.refreshTokenGrant(configuration, first.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
