@@ -14,7 +14,9 @@ export const AUDIT_CHAIN: Migration = {
   name: '002-audit-chain',
   up: [
     `drop index events.told_audit_events_order`,
-    `create index told_audit_events_order on events.told_audit_events (tenant_id, occurred_at, event_id)`,
+    // Several may occur in one millisecond.
+    `alter table events.told_audit_events add column place bigint generated always as identity`,
+    `create index told_audit_events_order on events.told_audit_events (tenant_id, occurred_at, place)`,
 
     `create table events.audit_chains (
        account_id uuid primary key,
@@ -110,7 +112,7 @@ export const AUDIT_CHAIN: Migration = {
            select head.sequence, head.hash, t.event_id, t.body, t.client_address, t.occurred_at
            from told_audit_events t, events.audit_head(in_chain) head
            where t.tenant_id is not distinct from tenant
-           order by t.occurred_at, t.event_id limit in_limit;
+           order by t.occurred_at, t.place limit in_limit;
        end $$`,
 
     // Takes entries for events that wait and for nothing else, directly behind the head, with the hash that they have.
