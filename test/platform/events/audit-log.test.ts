@@ -109,7 +109,7 @@ describe('verification', () => {
     const stranger = await newSigningKey('live');
     const key = { kid: stranger.kid, privateKey: createPrivateKey({ key: stranger.privateKey, format: 'der', type: 'pkcs8' }) };
     const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const [ours] = (await house.publicKeys.published()).filter(({ status, environment }) => status === 'current' && environment === 'live');
+    const ours = (await house.publicKeys.published()).find(({ status, environment }) => status === 'current' && environment === 'live');
     const forgeries = [
       await signCompact('svc-audit-head+jwt', claims, key),
       await signCompact('svc-audit-head+jwt', claims, { ...key, kid: ours!.kid }),
