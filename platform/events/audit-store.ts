@@ -69,7 +69,7 @@ export class AuditStore {
 
   /**
    * The entries from one number to another, in order, a batch in memory at a time. Entries that are moved to the archive
-   * meanwhile are found there. Ends early where nothing follows.
+   * meanwhile are found there. Ends early where a whole batch is not there.
    * @throws ProblemError `service_unavailable` where a file of the archive is not there
    */
   async *entries(from: number, to: number): AsyncGenerator<ChainedEntry> {
@@ -92,7 +92,7 @@ export class AuditStore {
     return this.#read(async (em) => {
       const [segment] = await em.execute<{ name: string; last: string }[]>(`select file_name as name, last_sequence as last from events.audit_segments where account_id = ? and ? between first_sequence and last_sequence`, [this.#chain, next]);
       if (segment !== undefined) return { file: { name: segment.name, last: Number(segment.last) }, rows: [] };
-      const rows = await em.execute<EntryRow[]>(`select sequence, entry, hash from events.audit_entries where account_id = ? and sequence between ? and ? order by sequence limit ${BATCH}`, [this.#chain, next, to]);
+      const rows = await em.execute<EntryRow[]>(`select sequence, entry, hash from events.audit_entries where account_id = ? and sequence between ? and ? order by sequence `, [this.#chain, next, Math.min(to, next + BATCH - 1)]);
       return { file: null, rows: rows.map(linkOf) };
     });
   }
@@ -107,17 +107,15 @@ export class AuditStore {
 
   /** Matching rows of the database, the newest first. */
   select(filter: AuditFilter, limit: number, offset: number): Promise<ChainedEntry[]> {
-    const { where, values } = conditions(filter);
     return this.#read(async (em) => {
-      const rows = await em.execute<EntryRow[]>(`select sequence, entry, hash from events.audit_entries where account_id = ?${where} order by sequence desc limit ? offset ?`, [this.#chain, ...values, limit, offset]);
+      const rows = await em.execute<EntryRow[]>(`select * from events.audit_entries_of_session(?, ?, ?, ?, ?, ?, ?)`, [...filterValues(filter), limit, offset]);
       return rows.map(linkOf);
     });
   }
 
   count(filter: AuditFilter): Promise<number> {
-    const { where, values } = conditions(filter);
     return this.#read(async (em) => {
-      const [row] = await em.execute<[{ n: string }]>(`select count(*) as n from events.audit_entries where account_id = ?${where}`, [this.#chain, ...values]);
+      const [row] = await em.execute<[{ n: string }]>(`select events.count_audit_entries_of_session(?, ?, ?, ?, ?) as n`, filterValues(filter));
       return Number(row.n);
     });
   }
@@ -131,15 +129,6 @@ function linkOf(row: EntryRow): ChainedEntry {
   return { sequence: Number(row.sequence), entry: row.entry, hash: row.hash };
 }
 
-/** Moments are compared as text: all are RFC 3339 in UTC with milliseconds. */
-function conditions({ eventType, severity, since, actorId, beforeSequence }: AuditFilter): { readonly where: string; readonly values: readonly (string | number)[] } {
-  const given: readonly (readonly [string, string | number | undefined])[] = [
-    [`entry::jsonb ->> 'event_type' = ?`, eventType],
-    [`entry::jsonb ->> 'severity' = ?`, severity],
-    [`(entry::jsonb ->> 'occurred_at') collate "C" >= ?`, since?.toISOString()],
-    [`entry::jsonb #>> '{actor,id}' = ?`, actorId],
-    ['sequence < ?', beforeSequence],
-  ];
-  const used = given.filter((condition): condition is readonly [string, string | number] => condition[1] !== undefined);
-  return { where: used.map(([sql]) => ` and ${sql}`).join(''), values: used.map(([, value]) => value) };
+function filterValues({ eventType, severity, since, actorId, beforeSequence }: AuditFilter): (string | number | null)[] {
+  return [eventType ?? null, severity ?? null, since?.toISOString() ?? null, actorId ?? null, beforeSequence ?? null];
 }
