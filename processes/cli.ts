@@ -161,6 +161,11 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .option('--json', 'print the outcome as JSON')
     .action(async (files: string[], options: AuditVerifyOptions) => exitWith(await (await import('./cli/audit-command.ts')).runAuditVerify(files, options)));
   audit
+    .command('export')
+    .description('print the sealed entries of a chain, one a line, the oldest first; takes the configuration of the service from the environment')
+    .argument('[chain]', 'chain_id as entries name it, or installation for what belongs to no account', 'installation')
+    .action(async (chain: string) => (await import('./cli/audit-command.ts')).runAuditExport(chain));
+  audit
     .command('archive')
     .description('move old entries from the database into files of the archive; takes the configuration of the service from the environment')
     .option('--older-than-days <days>', 'entries of this age', wholeNumber(0, 36_500), 90)

@@ -32,7 +32,7 @@ export class AuditArchive {
     const path = this.#path(name);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = `${path}.unfinished`;
-    await pipeline(Readable.from(linesOf(entries)), createGzip(), createWriteStream(unfinished, { mode: 0o600 }));
+    await pipeline(Readable.from(entryLines(entries)), createGzip(), createWriteStream(unfinished, { mode: 0o600 }));
     const file = openSync(unfinished, 'r');
     fsyncSync(file);
     closeSync(file);
@@ -60,7 +60,8 @@ export class AuditArchive {
   }
 }
 
-async function* linesOf(entries: AsyncIterable<ChainedEntry>): AsyncGenerator<string> {
+/** Entries as they are served, one JSON line each. */
+export async function* entryLines(entries: AsyncIterable<ChainedEntry>): AsyncGenerator<string> {
   for await (const { entry, hash } of entries) yield `${canonicalJson({ ...(JSON.parse(entry) as object), hash })}\n`;
 }
 

@@ -1,11 +1,17 @@
+import { existsSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Client } from 'pg';
-import { archivedEntries, AuditArchive } from '../../platform/events/audit-archive.ts';
+import { archivedEntries, AuditArchive, entryLines } from '../../platform/events/audit-archive.ts';
 import { archiveAuditLog, BrokenChainError } from '../../platform/events/archive-audit-log.ts';
 import { ChainChecker, type ChainCheck } from '../../platform/events/audit-chain.ts';
 import { GENESIS, type ChainedEntry, type ChainHead } from '../../platform/events/audit-entry.ts';
 import { AuditHeadsFile, type WitnessedHeads } from '../../platform/events/audit-heads.ts';
 import { INSTALLATION_CHAIN } from '../../platform/events/audit-migration.ts';
-import { existsSync } from 'node:fs';
+import { AuditStore } from '../../platform/events/audit-store.ts';
+import { isUuid } from '../../platform/identifiers.ts';
+import { openDatabase } from '../../platform/postgres/database.ts';
+import { createLogger } from '../../platform/telemetry/logs.ts';
 import { auditPlaces } from '../audit-services.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
@@ -44,6 +50,21 @@ export async function runAuditArchive({ olderThanDays }: AuditArchiveOptions): P
     throw error instanceof BrokenChainError ? new BadInputError(error.message, { cause: error }) : error;
   } finally {
     await owner.end();
+  }
+}
+
+/** `liftgraph audit export`: prints what is sealed of a chain, as the API shows it, one entry a line, the oldest first. */
+export async function runAuditExport(chainName: string): Promise<void> {
+  const chain = chainName === 'installation' ? INSTALLATION_CHAIN : chainName;
+  if (!isUuid(chain)) throw new BadInputError(`${chainName} is no chain. Give the chain_id of an entry, or installation.`);
+  const config = configuration();
+  const database = await openDatabase({ url: databaseUrls(config).applicationUrl, entities: [], applicationName: 'liftgraph-audit', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
+  try {
+    const store = new AuditStore(database, new AuditArchive(auditPlaces(config).archiveDirectory), chain);
+    const { floor, head } = await store.extent();
+    await pipeline(Readable.from(entryLines(store.entries(floor.sequence + 1, head.sequence))), process.stdout, { end: false });
+  } finally {
+    await database.close();
   }
 }
 
@@ -98,7 +119,7 @@ async function checkFiles(files: readonly string[], { jwks, heads: headsFile }: 
 /** A file may begin anywhere in the chain: what its first entry is linked to is taken from it, but the beginning of a chain is known. */
 function startOf({ entry, sequence }: ChainedEntry, file: string): { readonly chain: string; readonly after: ChainHead } {
   const content = Number.isFinite(sequence) ? (JSON.parse(entry) as { readonly chain_id?: unknown; readonly previous_hash?: unknown }) : {};
-  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string') throw new BadInputError(`${file}: its first line is no entry of an audit log. Give files of the archive, or entries of GET /v1/audit/events, one a line, the oldest first.`);
+  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string') throw new BadInputError(`${file}: its first line is no entry of an audit log. Give files of the archive, or what liftgraph audit export prints.`);
   return { chain: content.chain_id === 'installation' ? INSTALLATION_CHAIN : content.chain_id, after: sequence === 1 ? GENESIS : { sequence: sequence - 1, hash: content.previous_hash } };
 }
 

@@ -69,7 +69,7 @@ describe('the archive', () => {
 
   test('is part of what can be tampered with: a changed, cut or missing file is found', async () => {
     const chain = await signedChain(10);
-    const [segment] = (await archive()).filter((each) => each.chain === chain);
+    const segment = (await archive()).find((each) => each.chain === chain);
     const path = pathOf(segment!.fileName);
     const whole = readFileSync(path);
     const lines = gunzipSync(whole).toString().trimEnd().split('\n');

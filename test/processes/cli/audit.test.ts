@@ -43,6 +43,16 @@ describe('liftgraph audit', () => {
     expect(checked.stdout).toBe(`intact\n  chain       ${chain}\n  entries     1 to 23, 23 of them right\n  witnessed   through 12, by 1 signed heads\n`);
   }, 60_000);
 
+  test('prints a chain, archived entries and all, as it can be checked', async () => {
+    const printed = await audit(['export', chain]);
+    expect(printed.code).toBe(0);
+    expect(printed.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { sequence: number }).sequence)).toEqual(Array.from({ length: 24 }, (_, index) => index + 1));
+    writeFileSync(join(house.folder, 'exported.ndjson'), printed.stdout);
+    expect((await verify('exported.ndjson')).stdout).toContain('entries     1 to 24, 24 of them right\n  witnessed   through 24, by 2 signed heads');
+    expect(await audit(['export'])).toMatchObject({ code: 0, stdout: '' });
+    expect(await audit(['export', 'mine'])).toMatchObject({ code: 1, stderr: 'error: mine is no chain. Give the chain_id of an entry, or installation.\n' });
+  }, 60_000);
+
   test('finds what was changed, hashed anew or is vouched for by nobody', async () => {
     const lines = gunzipSync(readFileSync(join(house.folder, file))).toString().trimEnd().split('\n');
     const put = (name: string, content: readonly string[]) => (writeFileSync(join(house.folder, name), `${content.join('\n')}\n`), name);
