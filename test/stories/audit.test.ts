@@ -30,6 +30,7 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
     expect(types.filter((type) => type.startsWith('data.accessed'))).toEqual([`data.accessed info ${attributionId}`]);
     expect(types.filter((type) => type.startsWith('data.exported'))).toEqual(Array.from({ length: 2 }, () => `data.exported warning ${attributionId}`));
     expect(types.at(-1)).toMatch(/^agent\.registered info agent_/);
+    expect((await events()).at(-1)!['actor']?.['ip_hash']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
     expect((await events('?event_type=data.exported'))[0]!['details']).toEqual({ level: 'channels', format: 'csv' });
   });
 
