@@ -1,5 +1,5 @@
 import { assertAction } from '../platform/auth/actions.ts';
-import { actorOf, recordAuditEvent } from '../platform/events/audit-event.ts';
+import { auditActor, recordAuditEvent } from '../platform/events/audit-event.ts';
 import { requireUuid } from '../platform/identifiers.ts';
 import type { ExportAttribution } from '../rest-adapter/call.ts';
 import { exportAttribution, type ExportServices } from '../subgraphs/attribution/attributions/export-attribution.ts';
@@ -12,7 +12,7 @@ export function localExports(services: ExportServices): ExportAttribution {
     const { accountId, environment } = principal;
     // Before the first byte leaves: what can't be told is not handed out.
     await services.database.asNobody((em) =>
-      recordAuditEvent(em, context, { accountId, type: 'data.exported', actor: actorOf(principal), target: { type: 'attribution', id }, outcome: 'success', environment, details: { level: request.level, format: request.format } }),
+      recordAuditEvent(em, context, { accountId, type: 'data.exported', actor: auditActor(principal), target: { type: 'attribution', id }, outcome: 'success', environment, details: { level: request.level, format: request.format } }),
     );
     return file;
   };

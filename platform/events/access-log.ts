@@ -1,6 +1,6 @@
 import type { RequestContext } from '../auth/principal.ts';
 import type { Database } from '../postgres/database.ts';
-import { actorOf, recordAccessOnce, type AuditEvent } from './audit-event.ts';
+import { auditActor, recordAccessOnce, type AuditEvent } from './audit-event.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_REMEMBERED = 50_000;
@@ -24,7 +24,7 @@ export class AccessLog {
   async tell(context: RequestContext, target: NonNullable<AuditEvent['target']>): Promise<void> {
     const { principal } = context;
     if (principal === null) return;
-    const actor = actorOf(principal);
+    const actor = auditActor(principal);
     const subject = `${principal.accountId} ${actor.id} ${principal.environment} ${target.type} ${target.id}`;
     if (this.#remembers(subject)) return;
     const event: AuditEvent = { accountId: principal.accountId, type: 'data.accessed', actor, target, outcome: 'success', environment: principal.environment, details: {} };

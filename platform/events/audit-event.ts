@@ -75,12 +75,6 @@ export interface AuditEvent {
 /** Longest part of a User-Agent that is kept. */
 const USER_AGENT_LENGTH = 256;
 
-/** Who acts, as the log names them: an agent by itself, everybody else by the key that was shown. */
-export function actorOf(principal: Principal | null): AuditActor {
-  if (principal === null) return { type: 'anonymous', id: null };
-  return principal.agentId === null ? { type: 'key', id: publicId('key', principal.credentialId as Uuid) } : { type: 'agent', id: publicId('agent', principal.agentId as Uuid) };
-}
-
 type Told = Pick<RequestContext, 'requestId' | 'origin'>;
 
 /**

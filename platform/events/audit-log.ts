@@ -4,7 +4,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { AuditArchive } from './audit-archive.ts';
 import { ChainChecker, type ChainCheck } from './audit-chain.ts';
 import { auditEntrySchema, entryHash, GENESIS, type AuditEntry, type ChainedEntry, type ChainHead } from './audit-entry.ts';
-import { actorOf, recordAuditEvent } from './audit-event.ts';
+import { auditActor, recordAuditEvent } from './audit-event.ts';
 import type { AuditHeadsFile, FindHeadKey } from './audit-heads.ts';
 import { INSTALLATION_CHAIN } from './audit-migration.ts';
 import type { AuditSealer } from './audit-sealer.ts';
@@ -130,7 +130,7 @@ export class AuditLog {
       recordAuditEvent(em, context, {
         accountId: chain === INSTALLATION_CHAIN ? null : chain,
         type: 'audit.verification_failed',
-        actor: actorOf(context.principal),
+        actor: auditActor(context.principal),
         target: null,
         outcome: 'failure',
         environment: context.principal?.environment ?? 'live',

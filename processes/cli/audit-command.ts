@@ -15,8 +15,8 @@ import { createLogger } from '../../platform/telemetry/logs.ts';
 import { auditPlaces } from '../audit-services.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
+import { withInstallation } from './installation.ts';
 import { readKeys } from './key-set.ts';
-import { configuration, databaseUrls } from './service-configuration.ts';
 
 export interface AuditArchiveOptions {
   readonly olderThanDays: number;
@@ -36,36 +36,39 @@ const NOT_FOUND_OUT = 2;
 
 /** `liftgraph audit archive`: moves old entries of every chain into files. */
 export async function runAuditArchive({ olderThanDays }: AuditArchiveOptions): Promise<void> {
-  const config = configuration();
-  const owner = new Client({ connectionString: databaseUrls(config).ownerUrl, application_name: 'liftgraph-audit' });
-  await owner.connect();
-  try {
-    let entries = 0;
-    for await (const segment of archiveAuditLog(owner, new AuditArchive(auditPlaces(config).archiveDirectory), olderThanDays)) {
-      entries += segment.entries;
-      process.stdout.write(`${segment.fileName}  ${segment.entries} entries\n`);
+  await withInstallation(async ({ config, urls }) => {
+    const { archiveDirectory } = auditPlaces(config);
+    const owner = new Client({ connectionString: urls.ownerUrl, application_name: 'liftgraph-audit' });
+    await owner.connect();
+    try {
+      let entries = 0;
+      for await (const segment of archiveAuditLog(owner, new AuditArchive(archiveDirectory), olderThanDays)) {
+        entries += segment.entries;
+        process.stdout.write(`${segment.fileName}  ${segment.entries} entries\n`);
+      }
+      process.stdout.write(`${entries} entries were moved to ${archiveDirectory}\n`);
+    } catch (error) {
+      throw error instanceof BrokenChainError ? new BadInputError(error.message, { cause: error }) : error;
+    } finally {
+      await owner.end();
     }
-    process.stdout.write(`${entries} entries were moved to ${auditPlaces(config).archiveDirectory}\n`);
-  } catch (error) {
-    throw error instanceof BrokenChainError ? new BadInputError(error.message, { cause: error }) : error;
-  } finally {
-    await owner.end();
-  }
+  });
 }
 
 /** `liftgraph audit export`: prints what is sealed of a chain, as the API shows it, one entry a line, the oldest first. */
 export async function runAuditExport(chainName: string): Promise<void> {
   const chain = chainName === 'installation' ? INSTALLATION_CHAIN : chainName;
   if (!isUuid(chain)) throw new BadInputError(`${chainName} is no chain. Give the chain_id of an entry, or installation.`);
-  const config = configuration();
-  const database = await openDatabase({ url: databaseUrls(config).applicationUrl, entities: [], applicationName: 'liftgraph-audit', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
-  try {
-    const store = new AuditStore(database, new AuditArchive(auditPlaces(config).archiveDirectory), chain);
-    const { floor, head } = await store.extent();
-    await pipeline(Readable.from(entryLines(store.entries(floor.sequence + 1, head.sequence))), process.stdout, { end: false });
-  } finally {
-    await database.close();
-  }
+  await withInstallation(async ({ config, urls }) => {
+    const database = await openDatabase({ url: urls.applicationUrl, entities: [], applicationName: 'liftgraph-audit', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
+    try {
+      const store = new AuditStore(database, new AuditArchive(auditPlaces(config).archiveDirectory), chain);
+      const { floor, head } = await store.extent();
+      await pipeline(Readable.from(entryLines(store.entries(floor.sequence + 1, head.sequence))), process.stdout, { end: false });
+    } finally {
+      await database.close();
+    }
+  });
 }
 
 interface FileCheck extends ChainCheck {

@@ -1,12 +1,13 @@
 import type { Environment } from '../../platform/auth/principal.ts';
-import type { Config } from '../../platform/config.ts';
+import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
+import { externalDatabaseUrls } from '../../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
+import { runningEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { KeyVault } from '../../platform/trust/key-vault.ts';
 import { PublicKeyStore, SigningKeyError, SigningKeyStore, SIGNING_ENVIRONMENTS } from '../../platform/trust/signing-key-store.ts';
 import { KEY_ENCRYPTION_SECRET, knownSecret } from '../data-directory.ts';
 import { BadInputError } from './bad-input-error.ts';
-import { configuration, databaseUrls } from './service-configuration.ts';
 
 export interface KeysOptions {
   readonly environment?: Environment;
@@ -59,12 +60,26 @@ async function withKeys(work: (keys: SigningKeyStore) => Promise<void>): Promise
 
 async function withDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const logger = createLogger({ level: 'silent', format: 'json' });
-  const database = await openDatabase({ url: databaseUrls(configuration()).applicationUrl, entities: [], applicationName: 'liftgraph-keys', poolMax: 2, logger });
+  const database = await openDatabase({ url: databaseUrl(configuration()), entities: [], applicationName: 'liftgraph-keys', poolMax: 2, logger });
   try {
     await work(database);
   } finally {
     await database.close();
   }
+}
+
+function configuration(): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    throw error instanceof ConfigError ? new BadInputError(error.message, { cause: error }) : error;
+  }
+}
+
+function databaseUrl({ databaseUrl: url, databaseOwnerUrl, dataDir }: Config): string {
+  const urls = url === undefined ? runningEmbeddedPostgres(dataDir) : externalDatabaseUrls(url, databaseOwnerUrl);
+  if (urls !== undefined) return urls.applicationUrl;
+  throw new BadInputError(`Nothing runs on the data directory ${dataDir}. Start Liftgraph there first, or name it with LIFTGRAPH_DATA_DIR, or its database with DATABASE_URL.`);
 }
 
 function encryptionKey({ keyEncryptionKey, dataDir }: Config): string {
