@@ -51,7 +51,7 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
     const all = await events();
     expect(await events('?limit=1&page=2')).toEqual([all[1]]);
     expect(await events(`?before_sequence=${String(all[0]!['sequence'])}&limit=1`)).toEqual([all[1]]);
-    expect(await events(`?actor_id=${String(all[0]!['actor']?.['id'])}&per_page=100`)).toEqual(all);
+    expect(await events(`?actor_id=${String(all[0]!['actor']?.['id'])}&per_page=100`)).toEqual(all.filter((event) => event['actor']?.['id'] === all[0]!['actor']?.['id']));
     expect(await events(`?since=${new Date(Date.now() + 60_000).toISOString()}`)).toEqual([]);
     for (const [query, param] of [['limit=501', 'limit'], ['limit=0', 'limit'], ['severity=loud', 'severity'], ['event_type=nothing', 'event_type'], ['since=yesterday', 'since'], ['before_sequence=0', 'before_sequence'], ['page=2001', 'page']] as const) {
       const refused = await caller.get(`/audit/events?${query}`);
