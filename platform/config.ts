@@ -36,6 +36,10 @@ export interface Config {
   readonly keyEncryptionKey: string | undefined;
   /** Age at which a signing key is replaced by the next; 0 leaves that to people. */
   readonly signingKeyDays: number;
+  /** Where the signed heads of the audit log go: a file that only grows, shared by those who sign and those who verify. Role `all` keeps it in its data directory when unset. */
+  readonly auditHeadsFile: string | undefined;
+  /** Holds entries of the audit log that left the database; `audit-archive` in the data directory when unset. */
+  readonly auditArchiveDir: string | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly logFormat: 'json' | 'pretty';
   readonly graphqlIntrospection: boolean;
@@ -115,6 +119,8 @@ const environmentSchema = z.object({
   KEY_PEPPER: z.string().min(32, 'at least 32 characters').optional(),
   KEY_ENCRYPTION_KEY: z.string().min(32, 'at least 32 characters').optional(),
   SIGNING_KEY_DAYS: wholeNumber(0, 3650, ' days').default(90),
+  AUDIT_HEADS_FILE: z.string().optional(),
+  AUDIT_ARCHIVE_DIR: z.string().optional(),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   LOG_FORMAT: oneOf(['json', 'pretty']).default('json'),
   GRAPHQL_INTROSPECTION: flag.default(true),
@@ -141,9 +147,9 @@ const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   all: [],
   gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
-  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'AUDIT_HEADS_FILE'],
   'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
-  worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'KEY_ENCRYPTION_KEY'],
+  worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'KEY_ENCRYPTION_KEY', 'AUDIT_HEADS_FILE'],
 };
 
 /**
@@ -187,6 +193,8 @@ function toConfig(environment: Environment): Config {
     keyPepper: environment.KEY_PEPPER,
     keyEncryptionKey: environment.KEY_ENCRYPTION_KEY,
     signingKeyDays: environment.SIGNING_KEY_DAYS,
+    auditHeadsFile: environment.AUDIT_HEADS_FILE === undefined ? undefined : resolve(environment.AUDIT_HEADS_FILE),
+    auditArchiveDir: environment.AUDIT_ARCHIVE_DIR === undefined ? undefined : resolve(environment.AUDIT_ARCHIVE_DIR),
     logLevel: environment.LOG_LEVEL,
     logFormat: environment.LOG_FORMAT,
     graphqlIntrospection: environment.GRAPHQL_INTROSPECTION,

@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { auditPlaces, auditSealer, repeatedly } from './audit-services.ts';
 import { holdDataDirectory, KEY_ENCRYPTION_SECRET, KEY_PEPPER_SECRET } from './data-directory.ts';
 import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { prepareExample } from './example-files.ts';
@@ -38,9 +39,12 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
-    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, auditPlaces: auditPlaces(config), clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
     undo.push(() => worker.close());
     const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger });
+    const sealer = auditSealer(ground.database, keyPepper);
+    const sealing = repeatedly(() => sealer.sealAll(), 'the audit log could not be sealed and will be tried again', logger);
+    undo.push(() => sealing.stop());
     const example = await prepareExample(config.dataDir, clock());
     const front = await openFront({
       config,

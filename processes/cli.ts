@@ -4,6 +4,7 @@ import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
 import { PLANS, SCOPES, type Plan, type Scope } from '../platform/auth/principal.ts';
 import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
+import type { AuditArchiveOptions, AuditVerifyOptions } from './cli/audit-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
@@ -36,7 +37,7 @@ Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told 
   paths        path ("email > direct"), conversions, revenue, nulls [, date]
 
 Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.
-Of verify: 0 the result is genuine, 1 it is not, 2 that could not be found out.`;
+Of verify and audit verify: 0 the result is genuine, the chain proven; 1 it is not; 2 that could not be found out.`;
 
 /** The command line. What a command needs is loaded when it runs, so that help comes at once. */
 function buildProgram(exitWith: (code: number) => void): Command {
@@ -149,6 +150,26 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .option('--scopes <scopes>', 'what the keys may do, separated by commas (default: everything)', scopeList)
     .option('--json', 'print the keys as JSON')
     .action(async (options: NewKeyOptions) => (await import('./cli/admin-command.ts')).createKeyByAdmin(options));
+
+  const audit = program.command('audit').description('the audit log outside of the database');
+  audit
+    .command('verify')
+    .description('check entries of one chain: files of the archive, or entries as the service shows them, one a line, the oldest first')
+    .argument('<file...>', '.ndjson or .ndjson.gz')
+    .requiredOption('--heads <file>', 'the signed heads: AUDIT_HEADS_FILE of the service, or a copy of it')
+    .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy that you kept')
+    .option('--json', 'print the outcome as JSON')
+    .action(async (files: string[], options: AuditVerifyOptions) => exitWith(await (await import('./cli/audit-command.ts')).runAuditVerify(files, options)));
+  audit
+    .command('export')
+    .description('print the sealed entries of a chain, one a line, the oldest first; takes the configuration of the service from the environment')
+    .argument('[chain]', 'chain_id as entries name it, or installation for what belongs to no account', 'installation')
+    .action(async (chain: string) => (await import('./cli/audit-command.ts')).runAuditExport(chain));
+  audit
+    .command('archive')
+    .description('move old entries from the database into files of the archive; takes the configuration of the service from the environment')
+    .option('--older-than-days <days>', 'entries of this age', wholeNumber(0, 36_500), 90)
+    .action(async (options: AuditArchiveOptions) => (await import('./cli/audit-command.ts')).runAuditArchive(options));
   return program;
 }
 

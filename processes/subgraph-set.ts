@@ -9,6 +9,7 @@ import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-records.ts';
 import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
+import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { Ground } from './ground.ts';
 
 export type SubgraphName = 'attribution' | 'agents' | 'billing';
@@ -21,6 +22,7 @@ export interface RecordsPort {
 export interface SubgraphOptions {
   readonly ground: Ground;
   readonly keyPepper: Buffer;
+  readonly auditPlaces: AuditPlaces;
   readonly clock: () => Date;
   readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus'>>;
 }
@@ -37,7 +39,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = ground;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS });
+      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

@@ -2,6 +2,7 @@ import type { Config } from '../platform/config.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { auditPlaces, auditSealer, repeatedly } from './audit-services.ts';
 import { localExports } from './exports-port.ts';
 import { serveExports } from './exports-transport.ts';
 import { openRoleGround } from './role-ground.ts';
@@ -15,13 +16,17 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const clock = () => new Date();
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
-  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper: Buffer.from(config.keyPepper!), clock, config });
+  const keyPepper = Buffer.from(config.keyPepper!);
+  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper, auditPlaces: auditPlaces(config), clock, config });
   const streams = name === 'attribution' ? { ...serveRecords(recordsPort({ ground, clock }).receiveRecords), ...serveExports(localExports(ground)) } : undefined;
   const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
+  const sealer = auditSealer(ground.database, keyPepper);
+  const sealing = name === 'agents' ? repeatedly(() => sealer.sealAll(), 'the audit log could not be sealed and will be tried again', logger) : undefined;
   return {
     welcome: [`Liftgraph subgraph ${name} is up at ${server.url}`],
     async stop() {
       await server.close();
+      await sealing?.stop();
       await ground.close();
     },
   };

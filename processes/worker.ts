@@ -12,6 +12,7 @@ import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attrib
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.ts';
+import { auditHeadSigner, auditPlaces, repeatedly } from './audit-services.ts';
 import type { Ground } from './ground.ts';
 import { startHousekeeping } from './housekeeping.ts';
 
@@ -22,7 +23,7 @@ export interface Worker {
 }
 
 /** Starts taking jobs: analyses on the compute pool, syncs, purges. */
-export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'publicBaseUrl' | 'signingKeyDays'>; readonly keyEncryptionKey: string; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
+export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>; readonly keyEncryptionKey: string; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
   const { ground, config, logger, clock } = options;
   const issuer = rootUrl(config.publicBaseUrl);
   const keys = new SigningKeyStore(ground.database, new KeyVault(options.keyEncryptionKey));
@@ -49,10 +50,13 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs)]);
+  const signer = auditHeadSigner({ database: ground.database, keys, places: auditPlaces(config), issuer, logger, clock });
+  const signing = repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', logger);
   return {
     pool,
     async close() {
       housekeeping.stop();
+      await signing.stop();
       await jobs.stop();
       await pool.close();
     },

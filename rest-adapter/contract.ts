@@ -2,6 +2,7 @@ import type { Route } from './call.ts';
 import type { Operation } from './operation.ts';
 import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
+import { auditOperations } from './operations/audit.ts';
 import { billingOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { experimentOperations } from './operations/experiments.ts';
@@ -22,6 +23,7 @@ export const CONTRACT: readonly Operation[] = [
   ...agentOperations,
   ...keyOperations,
   ...oauthOperations,
+  ...auditOperations,
   ...billingOperations,
   ...healthOperations,
 ];

@@ -1,6 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
@@ -11,6 +14,7 @@ import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import type { AuditPlaces } from '../processes/audit-services.ts';
 import { localExports } from '../processes/exports-port.ts';
 import { forwardExports, serveExports } from '../processes/exports-transport.ts';
 import { openFront } from '../processes/front.ts';
@@ -36,6 +40,8 @@ export interface House {
   /** What keys and tokens are sealed under. */
   readonly keyPepper: Buffer;
   readonly ownerUrl: string;
+  /** Where the parts of the audit log are that the database does not hold. */
+  readonly auditPlaces: AuditPlaces;
   /** Everything that was logged, one JSON object per line. */
   readonly log: () => string;
   stop(): Promise<void>;
@@ -71,9 +77,11 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: 4 }, database, clickhouse, applicationName: 'house', logger });
   const keyPepper = randomBytes(32);
   const keys = new KeyStore(ground.database, keyPepper);
-  const subgraphs = await buildSubgraphs({ ground, keyPepper, clock });
+  const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
+  const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
+  const subgraphs = await buildSubgraphs({ ground, keyPepper, auditPlaces: places, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0 }, keyEncryptionKey: TEST_SECRET, logger, clock });
+  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir }, keyEncryptionKey: TEST_SECRET, logger, clock });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
@@ -102,6 +110,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     keys,
     keyPepper,
     ownerUrl: database.ownerUrl,
+    auditPlaces: places,
     log: () => lines.join(''),
     async stop() {
       await front.stop();
@@ -109,6 +118,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
       await ground.close();
       await worker?.close();
       await Promise.all([database.drop(), clickhouse.drop()]);
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { SqlEntityManager } from '../postgres/database.ts';
 import { newUuid, publicId, type Uuid } from '../identifiers.ts';
 import type { Environment, Principal, RequestContext } from '../auth/principal.ts';
 
-/** What the audit log knows of (contract §6). */
+/** What the audit log knows of (contract §6), and the failed verification that the contract's table of severities names. */
 export const AUDIT_EVENT_TYPES = [
   'agent.registered',
   'auth.token_issued',
@@ -18,6 +18,7 @@ export const AUDIT_EVENT_TYPES = [
   'rate_limit.exceeded',
   'data.accessed',
   'data.exported',
+  'audit.verification_failed',
 ] as const;
 
 export type AuditEventType = (typeof AUDIT_EVENT_TYPES)[number];
@@ -40,10 +41,13 @@ export const USUAL_SEVERITY: Readonly<Record<AuditEventType, AuditSeverity>> = {
   'rate_limit.exceeded': 'warning',
   'data.accessed': 'info',
   'data.exported': 'warning',
+  'audit.verification_failed': 'critical',
 };
 
+export const AUDIT_ACTOR_TYPES = ['agent', 'key', 'system', 'anonymous'] as const;
+
 export interface AuditActor {
-  readonly type: 'agent' | 'key' | 'system' | 'anonymous';
+  readonly type: (typeof AUDIT_ACTOR_TYPES)[number];
   /** Public id; null for the system and for strangers. */
   readonly id: string | null;
 }
@@ -68,12 +72,26 @@ export interface AuditEvent {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** Longest part of a User-Agent that is kept. */
+const USER_AGENT_LENGTH = 256;
+
+type Told = Pick<RequestContext, 'requestId' | 'origin'>;
+
 /**
  * Records an event in the caller's transaction: what is rolled back has not happened. It joins its tenant's chain
  * when the log is next sealed, which every reader does first.
  */
-export async function recordAuditEvent(em: SqlEntityManager, context: Pick<RequestContext, 'requestId' | 'origin'>, event: AuditEvent): Promise<void> {
+export async function recordAuditEvent(em: SqlEntityManager, context: Told, event: AuditEvent): Promise<void> {
+  await em.execute(`select events.record_audit_event(?::uuid, ?::uuid, ?::jsonb, ?)`, toldAs(context, event));
+}
+
+/** Records an access unless the same subject had one told in this hour of the database's clock. */
+export async function recordAccessOnce(em: SqlEntityManager, context: Told, event: AuditEvent, subject: string): Promise<void> {
+  await em.execute(`select events.tell_access_once(?::uuid, ?::uuid, ?::jsonb, ?, ?)`, [...toldAs(context, event), subject]);
+}
+
+function toldAs({ requestId, origin }: Told, event: AuditEvent): [string, string | null, string, string | null] {
   const { accountId, ...told } = event;
-  const body = { ...told, severity: event.severity ?? USUAL_SEVERITY[event.type], requestId: context.requestId, userAgent: context.origin?.userAgent ?? null };
-  await em.execute(`select events.record_audit_event(?::uuid, ?::uuid, ?::jsonb, ?)`, [newUuid(), accountId, JSON.stringify(body), context.origin?.clientAddress ?? null]);
+  const body = { ...told, severity: event.severity ?? USUAL_SEVERITY[event.type], requestId, userAgent: origin?.userAgent?.slice(0, USER_AGENT_LENGTH) ?? null };
+  return [newUuid(), accountId, JSON.stringify(body), origin?.clientAddress ?? null];
 }

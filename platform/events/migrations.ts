@@ -1,5 +1,6 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
+import { AUDIT_CHAIN } from './audit-migration.ts';
 
 /**
  * Owner `events`: what has happened. Events are told before a tenant is known, too (a key that does not exist), so they
@@ -27,6 +28,7 @@ export const eventsOwner: MigrationOwner = {
         `revoke all on events.told_audit_events from liftgraph_app`,
       ],
     },
+    AUDIT_CHAIN,
     {
       name: '003-outbox',
       up: [

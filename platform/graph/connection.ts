@@ -25,17 +25,20 @@ export interface Page {
   readonly offset: number;
 }
 
-const count = z.int().min(1).max(LARGEST_PAGE).nullish();
-const pageSchema = z.object({ first: count, after: z.string().nullish(), last: count, before: z.string().nullish(), offset: z.int().min(0).nullish() });
+const pageSchema = (largest: number) => {
+  const count = z.int().min(1).max(largest).nullish();
+  return z.object({ first: count, after: z.string().nullish(), last: count, before: z.string().nullish(), offset: z.int().min(0).nullish() });
+};
 
 /**
  * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). Cursors stand for
  * places in the list, so that a window is one `limit`/`offset` query; its limit may be 0.
  * @param countAll is asked only for `last` without `before`, the one form that depends on the length of the list
+ * @param largest that `first` and `last` may be; 100
  * @throws ProblemError `validation_error`
  */
-export async function parsePage(args: PageArguments, countAll: () => Promise<number>): Promise<Page> {
-  const { first, after, last, before, offset } = parseInput(pageSchema, args);
+export async function parsePage(args: PageArguments, countAll: () => Promise<number>, largest: number = LARGEST_PAGE): Promise<Page> {
+  const { first, after, last, before, offset } = parseInput(pageSchema(largest), args);
   if (isGiven(first) && isGiven(last)) throw invalid('last', 'exclusive', 'excludes first');
   if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last))) throw invalid('offset', 'exclusive', 'goes with first only');
   const start = isGiven(after) ? parseCursor('after', after) + 1 : (offset ?? 0);

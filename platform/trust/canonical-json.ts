@@ -7,10 +7,14 @@ import canonicalize from 'canonicalize';
  * @throws RangeError for a value that JSON cannot express, such as NaN.
  */
 export function canonicalDigest(value: unknown): string {
-  return `sha256:${createHash('sha256').update(canonicalText(value)).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(canonicalJson(value)).digest('hex')}`;
 }
 
-function canonicalText(value: unknown): string {
+/**
+ * A value's canonical JSON (RFC 8785).
+ * @throws RangeError for a value that JSON cannot express, such as NaN.
+ */
+export function canonicalJson(value: unknown): string {
   let cause: unknown;
   try {
     const text = canonicalize(value);

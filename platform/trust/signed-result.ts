@@ -1,15 +1,13 @@
-import { createPublicKey } from 'node:crypto';
-import { compactVerify, CompactSign, errors } from 'jose';
 import { z } from 'zod';
 import { signedMembers } from '../../schema/attribution-result.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Json } from '../../schema/rest-shape.ts';
 import type { Environment } from '../auth/principal.ts';
 import { canonicalDigest } from './canonical-json.ts';
+import { jwsHeader, objectIn, signCompact, verifiedPayload } from './compact-jws.ts';
 import type { CurrentKey } from './signing-key-store.ts';
 import { environmentOf, type SigningKey } from './signing-key.ts';
 
-const ALGORITHM = 'EdDSA';
 const TYPE = 'svc-result+jwt';
 
 /** What a signature says of a result. */
@@ -62,7 +60,7 @@ export function resultDigest(result: Json): string {
 
 /** Signs: a compact JWS (RFC 7515) by Ed25519 (RFC 8037). */
 export async function signClaims(claims: ResultClaims, key: CurrentKey): Promise<string> {
-  return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: key.kid }).sign(key.privateKey);
+  return signCompact(TYPE, claims, key);
 }
 
 /**
@@ -105,38 +103,9 @@ async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean |
   return current > claims.revision ? 'superseded_revision' : null;
 }
 
-/** Null where the signature does not hold, under this key and the one algorithm that there is. */
-async function verifiedPayload(jws: string, x: string): Promise<{ readonly payload: Uint8Array; readonly type: string | undefined } | null> {
-  // Base64url has several spellings of some bytes; whoever changed a signature must not find it right all the same.
-  const signature = jws.slice(jws.lastIndexOf('.') + 1);
-  if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return null;
-  try {
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    const { payload, protectedHeader } = await compactVerify(jws, key, { algorithms: [ALGORITHM] });
-    // We sign without extensions of the header; one that is critical would change what was signed (RFC 7515 §4.1.11).
-    return protectedHeader.crit === undefined ? { payload, type: protectedHeader.typ } : null;
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return null;
-    throw error;
-  }
-}
-
-const headerSchema = z.object({ alg: z.string(), kid: z.string().optional().catch(undefined) });
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-
 /** @throws ProblemError `validation_error` */
 function headerOf(jws: string): { readonly alg: string; readonly kid: string | null } {
-  const header = COMPACT_JWS.test(jws) ? headerSchema.safeParse(objectIn(Buffer.from(jws.slice(0, jws.indexOf('.')), 'base64url'))) : undefined;
-  if (header?.success === true) return { alg: header.data.alg, kid: header.data.kid ?? null };
+  const header = jwsHeader(jws);
+  if (header !== null) return header;
   throw new ProblemError('validation_error', 'jws: this is no JWS in compact serialization: three base64url parts with dots between them, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
-}
-
-/** The JSON object that these bytes are; null for anything else. */
-function objectIn(bytes: Uint8Array): Json | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Json } from '../../schema/rest-shape.ts';
 import { checkSignedResult, type SignatureCheck, type SignatureReason } from '../../platform/trust/signed-result.ts';
-import { parseJson } from '../../rest-adapter/parse-json.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
+import { bytesOf, readKeys, strictJson } from './key-set.ts';
 
 export interface VerifyOptions {
   /** File or URL. */
@@ -19,12 +17,6 @@ export interface VerifyOptions {
 const GENUINE = 0;
 const NOT_GENUINE = 1;
 const NOT_FOUND_OUT = 2;
-
-const FETCH_TIMEOUT_MS = 15_000;
-
-/** Keys of other kinds may stand in the set; they are not ours. */
-const keySetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
-const keySchema = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string(), 'svc:status': z.enum(['next', 'retired', 'revoked']).optional() });
 
 const MEANINGS: Readonly<Record<SignatureReason, string>> = {
   bad_signature: 'no key of this set made this signature',
@@ -62,40 +54,6 @@ async function readSigned(file: string): Promise<{ readonly jws: string; readonl
   const { signature } = result;
   if (typeof signature !== 'string') throw new BadInputError(`${file}: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.`);
   return { jws: signature, result };
-}
-
-async function readKeys(place: string): Promise<ReadonlyMap<string, { readonly x: string; readonly status: 'current' | 'next' | 'retired' | 'revoked' }>> {
-  const bytes = /^https?:\/\//i.test(place) ? await fetched(place) : await bytesOf(place);
-  const set = keySetSchema.safeParse(strictJson(bytes, place));
-  if (!set.success) throw new BadInputError(`${place}: this is no key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`);
-  const keys = set.data.keys.flatMap((key) => keySchema.safeParse(key).data ?? []);
-  return new Map(keys.map(({ kid, x, 'svc:status': status }) => [kid, { x, status: status ?? 'current' }]));
-}
-
-async function bytesOf(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new BadInputError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file. Check the path' : `it cannot be read (${error.code ?? error.message})`}.`, { cause: error });
-  });
-}
-
-async function fetched(address: string): Promise<Buffer> {
-  try {
-    const response = await fetch(address, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), headers: { accept: 'application/json, application/jwk-set+json' } });
-    if (response.ok) return Buffer.from(await response.arrayBuffer());
-    throw new Error(`it was answered with ${response.status}`);
-  } catch (error) {
-    const cause = (error as Error).cause;
-    throw new BadInputError(`${address}: the keys cannot be had: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
-  }
-}
-
-/** Strict, so that a person and this program read the same: a member that stands twice is refused. */
-function strictJson(bytes: Uint8Array, place: string): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    throw error instanceof ProblemError ? new BadInputError(`${place}: ${error.message.replace('The body', 'It')}`, { cause: error }) : error;
-  }
 }
 
 function asText({ valid, reason, claims, environment, digestMatch, keyId }: SignatureCheck): readonly string[] {

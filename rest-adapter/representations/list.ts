@@ -9,21 +9,24 @@ export const meta = z
   .meta({ id: 'Meta', description: 'Where this page stands in the list.' });
 
 /** A whole number in a query string, shown as an integer in the documentation. */
-function queryInteger(least: number, most: number, fallback: number, description: string) {
+export function queryInteger(least: number, most: number, description: string) {
   const expected = `must be a whole number from ${least} to ${most}`;
   return z
     .string()
-    .regex(/^\d{1,9}$/, expected)
+    .regex(/^\d{1,10}$/, expected)
     .transform(Number)
     .refine((value) => value >= least && value <= most, expected)
-    .default(fallback)
-    .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });
+    .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most } });
+}
+
+function queryIntegerOr(fallback: number, least: number, most: number, description: string) {
+  return queryInteger(least, most, description).default(fallback).meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });
 }
 
 /** `page` and `per_page`, for rows to add their filters to. */
 export const pageParameters = {
-  page: queryInteger(1, MAX_REACH, 1, 'Page, counted from 1. page × per_page must not pass 100 000.'),
-  per_page: queryInteger(1, 100, 20, 'Entries per page.'),
+  page: queryIntegerOr(1, 1, MAX_REACH, 'Page, counted from 1. page × per_page must not pass 100 000.'),
+  per_page: queryIntegerOr(20, 1, 100, 'Entries per page.'),
 };
 
 export interface PageRequest {

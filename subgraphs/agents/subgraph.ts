@@ -1,4 +1,5 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
 import { Agent } from './registry/agent.ts';
@@ -7,12 +8,12 @@ import { AgentResolver, type RegistryServices } from './registry/agent-resolver.
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];
 
-/** The agents subgraph: the registry of AI agents and their keys. */
-export function agentsSubgraph(services: RegistryServices & KeyServices): Promise<Subgraph> {
+/** The agents subgraph: the registry of AI agents and their keys, and the audit log. */
+export function agentsSubgraph(services: RegistryServices & KeyServices & AuditServices): Promise<Subgraph> {
   const agents = new AgentResolver(services);
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new KeyResolver(services)],
+    resolvers: [agents, new KeyResolver(services), new AuditResolver(services)],
     references: { Agent: (reference, context) => agents.resolveReference(reference, context) },
   });
 }

@@ -33,6 +33,7 @@ export async function brokenPromises(ledger: Ledger, callerOf: (key: string) => 
       broken.push(`a key that was handed out is answered with ${list.status}`);
       continue;
     }
+    broken.push(...(await brokenLogOf(caller)));
     const known = new Set((list.body['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id));
     for (const source of tenant.sources) {
       if (known.has(source.id)) broken.push(...(await brokenPromisesOf(source, caller)));
@@ -40,6 +41,14 @@ export async function brokenPromises(ledger: Ledger, callerOf: (key: string) => 
     }
   }
   return broken;
+}
+
+/** The audit log of the tenant: whole, and with its one registration once. */
+async function brokenLogOf(caller: Caller): Promise<string[]> {
+  const { chain_intact: isIntact, first_broken_sequence: place, reason } = (await caller.post('/audit/verify', {})).body;
+  if (isIntact as unknown !== true) return [`an audit chain is broken at ${String(place)}: ${String(reason)}`];
+  const registrations = Number((await caller.get('/audit/events?event_type=agent.registered')).body['total_count']);
+  return registrations === 1 ? [] : [`a registration stands in the audit log ${registrations} times`];
 }
 
 async function brokenPromisesOf(source: AcknowledgedSource, caller: Caller): Promise<string[]> {

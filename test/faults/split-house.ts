@@ -35,6 +35,7 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     INTERNAL_SECRET: randomBytes(32).toString('hex'),
     KEY_PEPPER: randomBytes(32).toString('hex'),
     KEY_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    AUDIT_HEADS_FILE: join(folder, 'audit-heads.ndjson'),
     JOB_LEASE_S: String(LEASE_S),
     COMPUTE_THREADS: '2',
   };

@@ -2,7 +2,7 @@ import { assert, constantFrom, property, string } from 'fast-check';
 import { ConfigError, ROLES, describeConfig, loadConfig } from '../../platform/config.ts';
 
 const SECRET = 'this-secret-is-long-enough-to-be-one';
-const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET, KEY_ENCRYPTION_KEY: SECRET };
+const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET, KEY_ENCRYPTION_KEY: SECRET, AUDIT_HEADS_FILE: '/var/lib/liftgraph/audit-heads.ndjson' };
 
 function refusal(env: Record<string, string>): string {
   try {
@@ -74,7 +74,7 @@ describe('loadConfig', () => {
       'INTERNAL_SECRET is not set: role subgraph:attribution needs it',
       'KEY_PEPPER is not set: role subgraph:attribution needs it',
     ]);
-    expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL, KEY_ENCRYPTION_KEY: SECRET })).toBe('CLICKHOUSE_URL is not set: role worker needs it');
+    expect(refusal({ LIFTGRAPH_ROLE: 'worker', DATABASE_URL: split.DATABASE_URL, KEY_ENCRYPTION_KEY: SECRET })).toBe('CLICKHOUSE_URL is not set: role worker needs it\nAUDIT_HEADS_FILE is not set: role worker needs it');
     expect(refusal({ ...split, LIFTGRAPH_ROLE: 'worker', KEY_ENCRYPTION_KEY: '' })).toBe('KEY_ENCRYPTION_KEY is not set: role worker needs it');
     expect(refusal({ ...split, LIFTGRAPH_ROLE: 'gateway' })).toContain('SUBGRAPH_AGENTS_URL is not set: role gateway needs it');
     expect(loadConfig({ ...split, LIFTGRAPH_ROLE: 'subgraph:attribution' }).role).toBe('subgraph:attribution');

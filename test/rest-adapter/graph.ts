@@ -151,6 +151,23 @@ const SDL = /* GraphQL */ `
     valid: Boolean! signatureValid: Boolean! digestMatch: Boolean reason: SignatureReason algorithm: String! keyId: String issuer: String subject: SignedSubject signedAt: DateTime
     environment: Environment payload: JSON verifiedAt: DateTime! trust: TrustEnvelope!
   }
+  enum AuditSeverity { INFO WARNING CRITICAL }
+  enum AuditActorType { AGENT KEY SYSTEM ANONYMOUS }
+  enum AuditOutcome { SUCCESS FAILURE }
+  enum ChainBreakReason { MISSING ALTERED HEAD_MISMATCH HEAD_UNPROVEN HEADS_MISSING }
+  type AuditActor { type: AuditActorType! id: ID ipHash: String userAgent: String }
+  type AuditTarget { type: String! id: ID! }
+  type AuditEvent {
+    chainId: String! sequence: Int! eventId: ID! eventType: String! severity: AuditSeverity! occurredAt: DateTime! actor: AuditActor! target: AuditTarget outcome: AuditOutcome!
+    environment: Environment! requestId: String! details: JSON! previousHash: String! hash: String!
+  }
+  type AuditEventEdge { node: AuditEvent! }
+  type AuditEventConnection { edges: [AuditEventEdge!]! chainVerified: Boolean! totalCount: Int! trust: TrustEnvelope! }
+  input AuditEventFilter { eventType: String severity: AuditSeverity since: DateTime actorId: ID beforeSequence: Int }
+  input VerifyAuditChainInput { startSequence: Int endSequence: Int }
+  type AuditChainVerification {
+    chainIntact: Boolean! entriesVerified: Int! verifiedAt: DateTime! firstBrokenSequence: Int reason: ChainBreakReason headsMatched: Int! signedThrough: Int trust: TrustEnvelope!
+  }
   type PlansPayload { plans: [Plan!]! trust: TrustEnvelope! }
 
   type Query {
@@ -164,9 +181,11 @@ const SDL = /* GraphQL */ `
     experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
     keys(first: Int, offset: Int): ApiKeyConnection!
     plans: PlansPayload!
+    auditEvents(first: Int, offset: Int, filter: AuditEventFilter): AuditEventConnection!
     verifyResult(input: VerifyResultInput!): ResultVerification!
   }
   type Mutation {
+    verifyAuditChain(input: VerifyAuditChainInput!): AuditChainVerification!
     registerAgent(input: RegisterAgentInput!): RegisterAgentPayload!
     createKey(input: CreateKeyInput!): CreateKeyPayload!
     revokeKey(input: RevokeKeyInput!): RevokeKeyPayload!

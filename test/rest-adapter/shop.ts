@@ -83,6 +83,11 @@ export function shop(replaced: Resolvers = {}): Resolvers {
       if (!input.id.startsWith('exp_')) throw missing('experiment');
       return { id: input.id, deleted: true, trust: trust() };
     },
+    auditEvents: () => ({
+      edges: [{ node: { chainId: 'installation', sequence: 2, eventId: 'aud_1', eventType: 'auth.failed', severity: 'WARNING', occurredAt: NOW, actor: { type: 'ANONYMOUS', id: null, ipHash: 'hmac-sha256:00', userAgent: null }, target: null, outcome: 'FAILURE', environment: 'LIVE', requestId: 'req_1', details: { some_Member: 1.23456 }, previousHash: 'sha256:00', hash: 'sha256:01' } }],
+      chainVerified: true, totalCount: 2, trust: trust(),
+    }),
+    verifyAuditChain: () => ({ chainIntact: false, entriesVerified: 1, verifiedAt: NOW, firstBrokenSequence: 2, reason: 'HEAD_MISMATCH', headsMatched: 0, signedThrough: 2, trust: trust() }),
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
     updateAgent: () => ({ agent, trust: trust() }),
     registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),

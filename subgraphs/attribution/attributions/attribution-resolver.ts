@@ -1,6 +1,7 @@
 import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import { AccessLog } from '../../../platform/events/access-log.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
@@ -16,9 +17,11 @@ import { sourcesNow } from './source-now.ts';
 @Resolver(() => AttributionType)
 export class AttributionResolver {
   readonly #services: RunAttributionServices;
+  readonly #accesses: AccessLog;
 
   constructor(services: RunAttributionServices) {
     this.#services = services;
+    this.#accesses = new AccessLog(services.database, services.clock);
   }
 
   @Query(() => AttributionType, { description: 'One analysis. Errors: RESOURCE_NOT_FOUND.' })
@@ -34,7 +37,7 @@ export class AttributionResolver {
   ): Promise<Connection<AttributionType>> {
     const principal = assertAction(context.principal, 'attribution:read');
     const narrowed = storeFilter(filter ?? {});
-    return this.#services.database.asTenant(principal, async (em) => {
+    const connection = await this.#services.database.asTenant(principal, async (em) => {
       const store = new AttributionStore(em);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount] = await store.list(narrowed, page);
@@ -43,6 +46,8 @@ export class AttributionResolver {
       const nodes = rows.map((row) => this.#present(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
       return connectionOf(nodes, page, totalCount, recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion));
     });
+    await this.#accesses.tell(context, { type: 'attribution', id: '*' });
+    return connection;
   }
 
   @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
@@ -59,11 +64,13 @@ export class AttributionResolver {
 
   async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionType> {
     const uuid = requireUuid('attr', id, 'attribution');
-    return this.#services.database.asTenant(principal, async (em) => {
+    const shown = await this.#services.database.asTenant(principal, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
       const progress = attribution.isFinished() ? undefined : (await latestProgress(em, [uuid])).get(uuid);
       return this.#present(attribution, progress ?? 0, (await sourcesNow(em, [attribution])).get(uuid) ?? null, context);
     });
+    await this.#accesses.tell(context, { type: 'attribution', id });
+    return shown;
   }
 
   #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { Config } from '../platform/config.ts';
+import { AuditArchive } from '../platform/events/audit-archive.ts';
+import { AddressHasher } from '../platform/events/audit-entry.ts';
+import { AuditHeadSigner } from '../platform/events/audit-head-signer.ts';
+import { AuditHeadsFile, type FindHeadKey } from '../platform/events/audit-heads.ts';
+import { AuditLog } from '../platform/events/audit-log.ts';
+import { AuditSealer } from '../platform/events/audit-sealer.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import { PublicKeyStore, type SigningKeyStore } from '../platform/trust/signing-key-store.ts';
+
+/** Where the parts of the audit log are that the database does not hold. */
+export interface AuditPlaces {
+  readonly headsFile: string;
+  readonly archiveDirectory: string;
+}
+
+/** As configured, else in the data directory. */
+export function auditPlaces({ auditHeadsFile, auditArchiveDir, dataDir }: Pick<Config, 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>): AuditPlaces {
+  return { headsFile: auditHeadsFile ?? join(dataDir, 'audit-heads.ndjson'), archiveDirectory: auditArchiveDir ?? join(dataDir, 'audit-archive') };
+}
+
+export function auditSealer(database: Database, keyPepper: Buffer): AuditSealer {
+  return new AuditSealer(database, new AddressHasher(keyPepper));
+}
+
+/** The log as the subgraph reads and verifies it. */
+export function auditLog(database: Database, keyPepper: Buffer, places: AuditPlaces): AuditLog {
+  return new AuditLog({
+    database,
+    sealer: auditSealer(database, keyPepper),
+    archive: new AuditArchive(places.archiveDirectory),
+    heads: new AuditHeadsFile(places.headsFile),
+    findKey: everyKey(new PublicKeyStore(database)),
+  });
+}
+
+/** Signs heads into the file of this process. */
+export function auditHeadSigner(options: { readonly database: Database; readonly keys: SigningKeyStore; readonly places: AuditPlaces; readonly issuer: string; readonly logger: Logger; readonly clock: () => Date }): AuditHeadSigner {
+  return new AuditHeadSigner({ ...options, file: new AuditHeadsFile(options.places.headsFile) });
+}
+
+const EVERY_MS = 5_000;
+
+/** Does a round of work now and then, one at a time; a round that fails is tried again. Stopping waits for the round under way. */
+export function repeatedly(work: () => Promise<unknown>, failure: string, logger: Logger): { stop(): Promise<void> } {
+  let round: Promise<unknown> = Promise.resolve();
+  let isBusy = false;
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    round = work()
+      .catch((error: unknown) => logger.warn({ err: error }, failure))
+      .finally(() => (isBusy = false));
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
+
+/** Keys by name, read anew for a name that is not known yet: a key never changes under its name. */
+function everyKey(keys: PublicKeyStore): FindHeadKey {
+  let known = new Map<string, { readonly x: string }>();
+  return async (kid) => {
+    if (!known.has(kid)) known = new Map((await keys.list()).map((key) => [key.kid, key]));
+    return known.get(kid) ?? null;
+  };
+}
