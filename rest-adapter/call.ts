@@ -14,6 +14,7 @@ import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
 import { CURRENT_VERSION } from './versions.ts';
+import { bodyInVersion, VERSION_CHANGES, type VersionChange } from './versions/version-change.ts';
 
 /** A file, or rows, on their way in. The body is a stream and is read once. */
 export interface RecordUpload {
@@ -54,6 +55,8 @@ export interface DoorConfig {
   readonly heartbeatMs?: number;
   /** Longest pause within a body, and longest time for each MiB that a JSON body may have; 15 000 when absent. */
   readonly bodyTimeoutMs?: number;
+  /** Versions that are answered no more, once their sunset has passed; none when absent. */
+  readonly retiredApiVersions?: readonly string[];
 }
 
 /** All that the steps may reach. */
@@ -69,6 +72,8 @@ export interface Door {
   /** The keys that signed results are verified with. */
   readonly keySet: () => Promise<KeySet>;
   readonly config: DoorConfig;
+  /** What the dated versions changed; {@link VERSION_CHANGES} when absent. */
+  readonly versionChanges?: readonly VersionChange[];
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
@@ -125,14 +130,20 @@ export class Call {
     return this.route.operation;
   }
 
+  /** The graph is asked in the newest version; `respond` takes the answer back to the caller's (see versions/). */
   get context(): RequestContext {
-    const { requestId, principal, apiVersion, origin, sandboxDelayMs } = this;
-    return { requestId, principal, apiVersion, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
+    const { requestId, principal, origin, sandboxDelayMs } = this;
+    return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
   }
 
   /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
   whenEnded(ended: () => void): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
+  }
+
+  /** A body in the newest shape as the caller's version has it. */
+  inVersion(body: Json): Json {
+    return bodyInVersion(body, this.apiVersion, this.door.versionChanges ?? VERSION_CHANGES);
   }
 
   get logger(): Logger {

@@ -6,7 +6,8 @@ export const negotiateVersion: Step = {
   name: 'negotiate-version',
   problems: ['unsupported_api_version'],
   async run(call, next) {
-    call.apiVersion = resolveApiVersion(call.http.get('SVC-API-Version'));
+    const { door } = call;
+    call.apiVersion = resolveApiVersion(call.http.get('SVC-API-Version'), { versions: door.config.retiredApiVersions ?? [], now: door.clock() });
     await next();
   },
 };
