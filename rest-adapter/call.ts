@@ -14,7 +14,8 @@ import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
 import { CURRENT_VERSION } from './versions.ts';
-import { bodyInVersion, VERSION_CHANGES, type VersionChange } from './versions/version-change.ts';
+import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
+import type { VersionChange } from './versions/version-change.ts';
 
 /** A file, or rows, on their way in. The body is a stream and is read once. */
 export interface RecordUpload {
@@ -55,6 +56,8 @@ export interface DoorConfig {
   readonly heartbeatMs?: number;
   /** Longest pause within a body, and longest time for each MiB that a JSON body may have; 15 000 when absent. */
   readonly bodyTimeoutMs?: number;
+  /** Web pages of other origins that may speak to the service; none when absent. */
+  readonly corsOrigins?: readonly string[];
   /** Versions that are answered no more, once their sunset has passed; none when absent. */
   readonly retiredApiVersions?: readonly string[];
 }
@@ -91,10 +94,10 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The outcome of matching a request against the table; `allow` lists the methods of a known path. */
+/** The outcome of matching a request against the table; `allow` lists the methods of a known path, `failure` is what went wrong outside the table. */
 export type Route =
   | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
-  | { readonly operation: null; readonly allow: readonly string[] };
+  | { readonly operation: null; readonly allow: readonly string[]; readonly failure?: unknown };
 
 /** One request on its way through the pipeline; each step fills in what it finds out. */
 export class Call {

@@ -100,7 +100,9 @@ export async function openDoor(
   });
   const koa = new Koa();
   koa.on('error', (error: Error) => void logs.push({ msg: `koa: ${error.message}`, level: 20 }));
+  koa.use(door.edge);
   koa.use(door.middleware);
+  koa.use(door.unmatched());
   const server = createServer(HTTP_SERVER_OPTIONS, koa.callback());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
