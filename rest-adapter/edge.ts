@@ -74,7 +74,7 @@ function cutUnwantedBody(request: IncomingMessage): void {
   const { socket } = request;
   const timer = setTimeout(() => {
     if (!request.complete) socket.destroy();
-  }, LINGER_MS);
+  }, LINGER_MS).unref();
   // Of the request, not of its connection: that one may serve many more.
   request.once('close', () => clearTimeout(timer));
   // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.
