@@ -16,6 +16,8 @@ export const respond: Step = {
     const { body } = answer;
     const json = body === null || body instanceof Readable ? null : call.inVersion(body);
     http.set({ ...commonHeaders(call, json ?? (answer.trust === undefined ? null : { trust: answer.trust })), ...answer.headers });
+    // Beside what the cross-origin rules vary by.
+    http.vary(['Accept', 'Authorization', 'SVC-API-Version']);
     const links = linksOf(call, answer, json);
     if (links !== '') http.set('Link', links);
     http.status = answer.status;
@@ -63,7 +65,6 @@ function commonHeaders(call: Call, json: Json | null): Record<string, string> {
     ...trustHeaders(json),
     ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
     'X-Content-Type-Options': 'nosniff',
-    Vary: 'Accept, Authorization, SVC-API-Version',
     ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
   };
 }
