@@ -4,6 +4,8 @@ import type { Json } from '../operation.ts';
 /** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
 export const MAX_REACH = 100_000;
 
+const MAX_PER_PAGE = 100;
+
 export const meta = z
   .object({ page: z.int().min(1), per_page: z.int().min(1), total: z.int().min(0), total_pages: z.int().min(0) })
   .meta({ id: 'Meta', description: 'Where this page stands in the list.' });
@@ -23,7 +25,7 @@ function queryInteger(least: number, most: number, fallback: number, description
 /** `page` and `per_page`, for rows to add their filters to. */
 export const pageParameters = {
   page: queryInteger(1, MAX_REACH, 1, 'Page, counted from 1. page × per_page must not pass 100 000.'),
-  per_page: queryInteger(1, 100, 20, 'Entries per page.'),
+  per_page: queryInteger(1, MAX_PER_PAGE, 20, 'Entries per page.'),
 };
 
 export interface PageRequest {
@@ -33,7 +35,12 @@ export interface PageRequest {
 
 /** Refines a query schema that has `page` and `per_page`. */
 export function withinReach<Query extends z.ZodObject>(query: Query): Query {
-  return query.refine((value) => Number(value['page']) * Number(value['per_page']) <= MAX_REACH, { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+  return query.refine((value) => !isWithin(value['page'], MAX_REACH) || !isWithin(value['per_page'], MAX_PER_PAGE) || value['page'] * value['per_page'] <= MAX_REACH, { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+}
+
+/** What is wrong by itself is reported as such, not for its product. */
+function isWithin(value: unknown, most: number): value is number {
+  return typeof value === 'number' && value <= most;
 }
 
 export const pageQuery = withinReach(z.object(pageParameters));

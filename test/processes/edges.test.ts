@@ -104,14 +104,18 @@ describe('what is no request', () => {
   });
 });
 
+/** A JWS by nobody that we know. */
+const NO_RESULT = `${Buffer.from('{"alg":"EdDSA","kid":"x"}').toString('base64url')}.e30.AA`;
+
 describe('versions in the graph', () => {
   const version = async (headers: Record<string, string>) => {
-    const response = await fetch(`${house.root}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': crypto.randomUUID(), ...headers }, body: JSON.stringify({ query: 'mutation ($jws: String!) { verifyResult(input: {jws: $jws}) { trust { metadata { hreiVersion } } } }', variables: { jws: 'a.b.c' } }) });
+    const response = await fetch(`${house.root}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': crypto.randomUUID(), ...headers }, body: JSON.stringify({ query: 'query ($jws: String!) { verifyResult(input: {jws: $jws}) { trust { metadata { hreiVersion } } } }', variables: { jws: NO_RESULT } }) });
     return { response, body: (await response.json()) as { data?: { verifyResult: { trust: { metadata: { hreiVersion: string } } } } } };
   };
 
   test.each([['2026-02-01', null], ['2025-11-01', null], ['2025-08-01', '@1769904000']])('%s is echoed, with its end', async (asked, deprecation) => {
-    const { response } = await version({ 'svc-api-version': asked });
+    const { response, body } = await version({ 'svc-api-version': asked });
+    expect(body.data?.verifyResult.trust.metadata.hreiVersion).toBe(asked === '2026-02-01' ? '1.1.0' : '1.0.0');
     expect(response.headers.get('svc-api-version')).toBe(asked);
     expect(response.headers.get('deprecation')).toBe(deprecation);
     expect(response.headers.get('sunset') === null).toBe(deprecation === null);
