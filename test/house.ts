@@ -36,6 +36,8 @@ export interface House {
   /** What keys and tokens are sealed under. */
   readonly keyPepper: Buffer;
   readonly ownerUrl: string;
+  /** What the service knows and must never tell. */
+  readonly secrets: readonly string[];
   /** Everything that was logged, one JSON object per line. */
   readonly log: () => string;
   stop(): Promise<void>;
@@ -106,6 +108,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     keys,
     keyPepper,
     ownerUrl: database.ownerUrl,
+    secrets: [TEST_SECRET, internalSecret, keyPepper.toString('latin1'), new URL(database.ownerUrl).password, new URL(database.applicationUrl).password],
     log: () => lines.join(''),
     async stop() {
       await front.stop();
