@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { ApolloServer } from '@apollo/server';

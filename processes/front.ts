@@ -90,7 +90,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     host: config.host,
     port: config.port,
     handler: app.callback(),
-    mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(header(request, 'origin'), request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
+    mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),
     ...(certificate === undefined ? {} : { certificate }),

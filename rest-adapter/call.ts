@@ -13,7 +13,7 @@ import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
-import { CURRENT_VERSION } from './versions.ts';
+import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
 import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
 import type { VersionChange } from './versions/version-change.ts';
 
@@ -142,6 +142,11 @@ export class Call {
   /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
   whenEnded(ended: () => void): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
+  }
+
+  /** The version behind a name, as long as this installation serves it. @throws ProblemError `unsupported_api_version` */
+  resolveVersion(named: string): ApiVersion {
+    return resolveApiVersion(named, { versions: this.door.config.retiredApiVersions ?? [], now: this.door.clock() });
   }
 
   /** A body in the newest shape as the caller's version has it. */

@@ -1564,15 +1564,6 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             /** @description `not_acceptable`: None of the accepted media types can be produced */
             406: {
                 headers: {
@@ -4740,15 +4731,6 @@ export interface operations {
             };
             /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -9,6 +9,7 @@ import { Caller } from '../house.ts';
 import { DataFolder } from './data-folder.ts';
 import { DECLARED, requests, type FuzzRequest } from './fuzz/requests.ts';
 import { Service } from './service.ts';
+import { UNLIMITED } from './unlimited.ts';
 
 /** `FUZZ_REQUESTS=1000000 npm test test/faults/fuzz` is the long run; `FUZZ_SEED` repeats one. */
 const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 50_000);
@@ -92,9 +93,6 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
     expect(growth(memoryMib)).toBeLessThan(GROWTH_MIB);
   });
 });
-
-/** Lifts the limits on how often one may call: they would answer in everyone's place. */
-const UNLIMITED: Readonly<Record<string, string>> = {};
 
 /** What is wrong with an answer; null when nothing is. */
 function faultOf(request: FuzzRequest, answer: FuzzAnswer): string | null {

@@ -7,6 +7,7 @@ import { Caller } from '../house.ts';
 import { BOMBS, type Bomb } from './bombs/graphql-bombs.ts';
 import { DataFolder } from './data-folder.ts';
 import { Service } from './service.ts';
+import { UNLIMITED } from './unlimited.ts';
 
 jest.setTimeout(120_000);
 
@@ -25,7 +26,7 @@ describe('operations made to hurt', () => {
   let caller: Caller;
 
   beforeAll(async () => {
-    service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn' } });
+    service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED } });
     caller = await Caller.register(service.root);
     // What every operation needs once: caches, compiled code.
     for (let time = 0; time < 50; time += 1) await neighbour();
