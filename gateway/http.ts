@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { ApolloServer } from '@apollo/server';
@@ -20,6 +21,8 @@ export interface HttpDoorOptions extends PublicAdmissionOptions {
   readonly newRequestId: () => string;
   /** Of the service, without `/v1`. */
   readonly rootUrl: string;
+  readonly versionHeaders: (version: string) => Readonly<Record<string, string>>;
+  readonly readJson: (request: IncomingMessage, maxBytes: number) => Promise<unknown>;
   readonly path: string;
   readonly maxBodyBytes: number;
   readonly graphiql: boolean;
@@ -27,6 +30,7 @@ export interface HttpDoorOptions extends PublicAdmissionOptions {
 
 const GRAPHQL_JSON = 'application/graphql-response+json';
 const JSON_TYPE = 'application/json';
+const METHODS: readonly string[] = ['GET', 'POST'];
 
 /** GraphQL over HTTP: POST, GET for queries, and GraphiQL for browsers. */
 export function httpDoor(options: HttpDoorOptions): Middleware {
@@ -41,14 +45,16 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     const requestId = options.newRequestId();
     ctx.set('X-Request-Id', requestId);
     ctx.set('Cache-Control', 'no-store');
+    ctx.set('SVC-API-Version', options.resolveApiVersion(undefined));
     ctx.vary('Accept');
     try {
+      if (!METHODS.includes(ctx.method)) throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
       const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, nonce: ctx.get('x-nonce') || undefined, wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } });
-      ctx.set('SVC-API-Version', request.context.apiVersion);
+      ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
       ctx.set(rateLimitHeaders(request.windows));
       if (request.context.principal?.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
       // Where Apollo's integration looks for it.
-      if (ctx.method !== 'GET') Object.assign(ctx.request, { body: await jsonBody(ctx, options.maxBodyBytes) });
+      if (ctx.method !== 'GET') Object.assign(ctx.request, { body: jsonObject(await options.readJson(ctx.req, options.maxBodyBytes)) });
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));
       // A stranger is counted once the document is known.
       ctx.set(rateLimitHeaders(request.windows));
@@ -67,6 +73,9 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     const known = problemBehind(error, requestId, logger);
     const { problem } = known;
     ctx.status = problem.status;
+    if (problem.status === 405 && !ctx.res.hasHeader('Allow')) ctx.set('Allow', METHODS.join(', '));
+    // What is left of the body would be taken for the next request.
+    if (!ctx.req.complete) ctx.set('Connection', 'close');
     const challenge = challengeOf(known, options.rootUrl, null);
     if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
     if (error instanceof RateLimitError) ctx.set(rateLimitHeaders(error.windows));
@@ -80,33 +89,10 @@ function wantsPage(ctx: Context): boolean {
   return ctx.method === 'GET' && ctx.accepts(JSON_TYPE, GRAPHQL_JSON, 'text/html') === 'text/html';
 }
 
-/** @throws ProblemError `unsupported_media_type`, `payload_too_large`, `invalid_request` */
-async function jsonBody(ctx: Context, maxBytes: number): Promise<object> {
-  if (ctx.is('json') === false || !['', 'identity'].includes(ctx.get('content-encoding'))) {
-    throw new ProblemError('unsupported_media_type', 'The body must be application/json, uncompressed.', { param: 'header:Content-Type' });
-  }
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Left open when the body is too large, so that the answer still goes out; then the connection is closed.
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBytes) {
-      ctx.set('Connection', 'close');
-      throw new ProblemError('payload_too_large', `The body is larger than ${maxBytes} bytes.`);
-    }
-    chunks.push(chunk);
-  }
-  const body = parsedJson(Buffer.concat(chunks).toString('utf8'));
+/** @throws ProblemError `invalid_request` */
+function jsonObject(body: unknown): object {
   if (typeof body === 'object' && body !== null) return body;
-  throw new ProblemError('invalid_request', 'The body is no JSON object.', { code: 'invalid_json' });
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ProblemError('invalid_request', 'The body is no JSON.', { code: 'invalid_json', cause: error });
-  }
+  throw new ProblemError('invalid_request', 'The body is no JSON object with a query.', { code: 'malformed_json', param: '' });
 }
 
 /** The page is large and never changes: it is made and compressed once, when first asked for. */

@@ -10,6 +10,8 @@ export interface OperationLimits {
   readonly maxTokens: number;
   /** Fields inside one another, fragments spread out. Introspection is not counted: its standard query is deeper. */
   readonly maxDepth: number;
+  /** Selection sets inside one another: fields, and fragments that a field does not stand between. */
+  readonly maxNesting: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
   /** Objects that the answer may hold: each field with a selection counts 1, times the page sizes around it. */
@@ -19,11 +21,12 @@ export interface OperationLimits {
 }
 
 /** Several times what the largest document of the doors needs, and far below what hurts. */
-export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000 };
+export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000 };
 
 /** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */
 export interface OperationSize {
   readonly depth: number;
+  readonly nesting: number;
   readonly aliases: number;
   readonly rootFields: number;
   readonly cost: number;
@@ -46,6 +49,7 @@ export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode
     ['too_many_root_fields', 'root fields', size.rootFields, limits.maxRootFields],
     ['too_many_aliases', 'aliases', size.aliases, limits.maxAliases],
     ['too_deep', 'levels', size.depth, limits.maxDepth],
+    ['too_nested', 'selection sets inside one another', size.nesting, limits.maxNesting],
     ['too_many_selections', 'selections', size.selections, limits.maxSelections],
     ['too_costly', 'points of cost', size.cost, limits.maxCost],
   ];
@@ -73,40 +77,45 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
     const total = { ...NOTHING };
     for (const selection of selectionSet.selections) {
       if (selection.kind === Kind.FIELD) add(total, ofField(selection, parent));
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, ofFragment(selection.name.value));
-      else add(total, ofSelections(selection.selectionSet, selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value)));
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, inside(ofFragment(selection.name.value)));
+      else add(total, inside(ofSelections(selection.selectionSet, selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value))));
     }
     return total;
   };
 
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
-    const own = { depth: 1, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1, cost: 0, listCost: 0 };
+    const own = { depth: 1, nesting: 0, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1, cost: 0, listCost: 0 };
     if (field.selectionSet === undefined) return own;
-    if (definition === undefined) return { ...own, selections: 1 + ofSelections(field.selectionSet, introspected(schema, field)).selections };
+    if (definition === undefined) {
+      const { selections, nesting } = ofSelections(field.selectionSet, introspected(schema, field));
+      return { ...own, selections: 1 + selections, nesting: 1 + nesting };
+    }
     const type = getNamedType(definition.type);
-    const inside = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
+    const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
     const isList = isListType(getNullableType(definition.type));
     // The size of a page multiplies its lists: the edges of a connection, but not its trust or pageInfo.
     const rows = pageSize(field, definition, variables, operation);
-    const cost = rows === undefined ? 1 + inside.cost : isList ? rows * (1 + inside.cost) : 1 + (inside.cost - inside.listCost) + rows * inside.listCost;
+    const cost = rows === undefined ? 1 + below.cost : isList ? rows * (1 + below.cost) : 1 + (below.cost - below.listCost) + rows * below.listCost;
     return {
-      depth: isIntrospectionType(type) ? 1 : 1 + inside.depth,
-      aliases: own.aliases + inside.aliases,
-      selections: 1 + inside.selections,
+      depth: isIntrospectionType(type) ? 1 : 1 + below.depth,
+      nesting: 1 + below.nesting,
+      aliases: own.aliases + below.aliases,
+      selections: 1 + below.selections,
       fields: 1,
       cost,
       listCost: isList ? cost : 0,
     };
   };
 
-  const { depth, aliases, selections, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
-  return { depth, aliases, selections, rootFields: fields, cost };
+  const { depth, nesting, aliases, selections, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  return { depth, nesting, aliases, selections, rootFields: fields, cost };
 }
 
 /** `listCost` is the part of `cost` that stands below lists; `fields` counts one level only. */
 interface Measure {
   depth: number;
+  nesting: number;
   aliases: number;
   selections: number;
   fields: number;
@@ -114,10 +123,16 @@ interface Measure {
   listCost: number;
 }
 
-const NOTHING: Measure = { depth: 0, aliases: 0, selections: 0, fields: 0, cost: 0, listCost: 0 };
+const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, fields: 0, cost: 0, listCost: 0 };
+
+/** A fragment as its parent sees it. */
+function inside(measure: Measure): Measure {
+  return { ...measure, nesting: 1 + measure.nesting };
+}
 
 function add(total: Measure, part: Measure): void {
   total.depth = Math.max(total.depth, part.depth);
+  total.nesting = Math.max(total.nesting, part.nesting);
   total.aliases += part.aliases;
   total.selections += part.selections;
   total.fields += part.fields;

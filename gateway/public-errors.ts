@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { ProblemError, type ProblemType } from '../schema/problems.ts';
+import { withoutValue } from '../platform/graph/bad-values.ts';
 import { problemIn } from '../platform/graph/crossing-errors.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 
@@ -28,17 +29,17 @@ export function problemBehind(thrown: unknown, requestId: string, logger: Logger
 
 /** A document that does not parse or validate, outside Apollo Server's own pipeline. */
 export function invalidDocument(error: GraphQLError): ProblemError {
-  return new ProblemError('invalid_request', error.message, { code: 'invalid_document' });
+  return new ProblemError('invalid_request', withoutValue(error.message), { code: 'invalid_document' });
 }
 
 function unrunnable(thrown: unknown): ProblemError | undefined {
   if (!(thrown instanceof GraphQLError)) return undefined;
   const { code, http } = thrown.extensions as { code?: unknown; http?: { status?: number } };
-  if (code === 'BAD_USER_INPUT') return new ProblemError('validation_error', thrown.message, { status: 400, code: 'invalid_value' });
+  if (code === 'BAD_USER_INPUT') return new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' });
   const reason = typeof code === 'string' ? UNRUNNABLE[code] : undefined;
   // A rule of graphql-js that throws instead of reporting: a condition on the root field of a subscription.
   if (code === undefined && thrown.path === undefined && thrown.originalError === undefined && thrown.nodes !== undefined) return invalidDocument(thrown);
-  return reason === undefined ? undefined : new ProblemError(TYPE_OF_STATUS[http?.status ?? 0] ?? 'invalid_request', thrown.message, { code: reason });
+  return reason === undefined ? undefined : new ProblemError(TYPE_OF_STATUS[http?.status ?? 0] ?? 'invalid_request', withoutValue(thrown.message), { code: reason });
 }
 
 /** Shows problems the way the graph's callers see them. */

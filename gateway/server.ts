@@ -47,6 +47,10 @@ export interface GatewayOptions {
   readonly isSandboxHost: (request: IncomingMessage) => boolean;
   /** Resolves `SVC-API-Version`. @throws ProblemError `unsupported_api_version` */
   readonly resolveApiVersion: (header: string | undefined) => string;
+  /** Headers that tell of a version's end; none when absent. */
+  readonly versionHeaders?: (version: string) => Readonly<Record<string, string>>;
+  /** Reads a JSON body within limits; undefined for an empty one. @throws ProblemError */
+  readonly readJson: (request: IncomingMessage, maxBytes: number) => Promise<unknown>;
   /** Folder of the named documents that {@link GraphClient} speaks. */
   readonly documentsFolder?: string;
   readonly limits?: OperationLimits;
@@ -61,6 +65,8 @@ export interface Gateway {
   readonly apiSchema: GraphQLSchema;
   /** Answers `/graphql` and passes everything else on. */
   readonly middleware: Middleware;
+  /** Whether this request, which offers to upgrade, is for the WebSocket door. */
+  takesUpgrade(request: IncomingMessage): boolean;
   /** True when the upgrade was for `/graphql` and is taken care of. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   readonly client: GraphClient;
@@ -128,9 +134,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     supergraphSdl,
     apiSchema,
-    middleware: httpDoor({ ...shared, path: PATH, rootUrl, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    middleware: httpDoor({ ...shared, path: PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    takesUpgrade,
     handleUpgrade(request, socket, head) {
-      if (request.url?.split('?', 1)[0] !== PATH) return false;
+      if (!takesUpgrade(request)) return false;
       webSockets.handleUpgrade(request, socket, head);
       return true;
     },
@@ -172,4 +179,8 @@ function adoptScalars(schema: GraphQLSchema): void {
     const type = schema.getType(name);
     if (type instanceof GraphQLScalarType) Object.assign(type, { parseValue, parseLiteral });
   }
+}
+
+function takesUpgrade({ url, headers }: IncomingMessage): boolean {
+  return url?.split('?', 1)[0] === PATH && headers.upgrade?.toLowerCase() === 'websocket';
 }

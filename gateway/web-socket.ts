@@ -3,6 +3,7 @@ import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, t
 import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
+import { withoutValue } from '../platform/graph/bad-values.ts';
 import { Documents } from '../platform/graph/documents.ts';
 import { SocketClosure, webSocketEndpoint, type SocketExtra, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
@@ -136,7 +137,7 @@ function checkedDocument(documents: Documents, query: string): ExecutionArgs['do
     try {
       return documents.check(query);
     } catch (error) {
-      if (error instanceof GraphQLError) throw new ProblemError('invalid_request', error.message, { code: 'syntax' });
+      if (error instanceof GraphQLError) throw new ProblemError('invalid_request', withoutValue(error.message), { code: 'syntax' });
       throw error;
     }
   })();

@@ -52,6 +52,13 @@ export interface Config {
   readonly trustedProxyHops: number;
   /** How often each class of callers may call. */
   readonly rateLimits: RateLimits;
+  /** Web pages of other origins that may speak to the service: none, `*` for any, or `https://app.example` and so on. */
+  readonly corsOrigins: readonly string[];
+  /** Dated API versions that are answered no more once their sunset has passed. */
+  readonly retiredApiVersions: readonly string[];
+  /** PEM files; the service speaks HTTPS when both are given. */
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
   /** Weight of each component in the score of the trust envelope; the same in every process. */
   readonly trustWeights: TrustWeights;
   /** Added to an agent's trust score for each scope that it does without; the rule's own 0.01 when undefined. */
@@ -83,6 +90,11 @@ const url = (schemes: readonly string[], example: string) =>
 const httpUrl = (example: string) => url(['http:', 'https:'], example).transform((value) => value.replace(/\/+$/, ''));
 const baseUrl = httpUrl('https://api.example/v1').refine((value) => value.endsWith('/v1'), 'a URL that ends in /v1, such as https://api.example/v1');
 const postgresUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/liftgraph');
+
+/** A page's origin as browsers send it: scheme, host and port, nothing behind. */
+const origin = z.string().refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value));
+const listOf = (item: z.ZodType<string>, expected: string) =>
+  z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== '')).refine((parts) => z.array(item).safeParse(parts).success, expected);
 
 const WEIGHTS = 'the weights of detection, attribution, provenance, consistency and taxonomy, with sum 1, such as detection=0.25,attribution=0.25,provenance=0.2,consistency=0.2,taxonomy=0.1';
 const trustWeights = z.string().transform((text, context) => {
@@ -131,6 +143,10 @@ const environmentSchema = z.object({
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   TIER_TABLE: oneOf(TIER_TABLES).default('three'),
   RATE_LIMITS: rateLimits.optional(),
+  CORS_ORIGINS: listOf(origin, '* or a list of origins such as https://app.example,https://admin.example').optional(),
+  API_VERSIONS_RETIRED: listOf(z.iso.date(), 'a list of dates such as 2025-08-01').optional(),
+  TLS_CERT_FILE: z.string().optional(),
+  TLS_KEY_FILE: z.string().optional(),
   TRUST_WEIGHTS: trustWeights.optional(),
   TRUST_NARROW_SCOPE_BONUS: fraction(0, 0.05).optional(),
   BOOTSTRAP_TOKEN: z.string().min(32, 'at least 32 characters').optional(),
@@ -168,7 +184,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (missing.length > 0) {
     throw new ConfigError(missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'));
   }
+  refuseHalfTls(environment);
   return toConfig(environment);
+}
+
+/** @throws ConfigError */
+function refuseHalfTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, PUBLIC_BASE_URL: address }: Environment): void {
+  if ((cert === undefined) !== (key === undefined)) throw new ConfigError(`${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is not set: HTTPS needs the certificate and its key`);
+  if (cert !== undefined && address?.startsWith('http:') === true) throw new ConfigError(`PUBLIC_BASE_URL=${address}: expected an address that begins with https, since TLS_CERT_FILE is set`);
 }
 
 function toConfig(environment: Environment): Config {
@@ -177,7 +200,7 @@ function toConfig(environment: Environment): Config {
     role: environment.LIFTGRAPH_ROLE,
     host: environment.HOST,
     port: environment.PORT,
-    publicBaseUrl: environment.PUBLIC_BASE_URL ?? `http://127.0.0.1:${environment.PORT}/v1`,
+    publicBaseUrl: environment.PUBLIC_BASE_URL ?? `${environment.TLS_CERT_FILE === undefined ? 'http' : 'https'}://127.0.0.1:${environment.PORT}/v1`,
     sandboxBaseUrl: environment.SANDBOX_BASE_URL,
     dataDir: resolve(environment.LIFTGRAPH_DATA_DIR),
     databaseUrl: environment.DATABASE_URL,
@@ -204,6 +227,10 @@ function toConfig(environment: Environment): Config {
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
+    corsOrigins: environment.CORS_ORIGINS ?? [],
+    retiredApiVersions: environment.API_VERSIONS_RETIRED ?? [],
+    tlsCertFile: environment.TLS_CERT_FILE,
+    tlsKeyFile: environment.TLS_KEY_FILE,
     trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
     trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
     bootstrapToken: environment.BOOTSTRAP_TOKEN,

@@ -75,6 +75,13 @@ export function requireUuid(prefix: IdPrefix, id: string, what: string): Uuid {
   return uuid;
 }
 
+const NIL_UUID = '00000000-0000-0000-0000-000000000000' as Uuid;
+
+/** The UUID that a list is filtered by. What is no id names nothing, so that nothing matches: it is answered as an unknown id is, with an empty list. */
+export function filterUuid(prefix: IdPrefix, id: string): Uuid {
+  return uuidFromPublicId(prefix, id) ?? NIL_UUID;
+}
+
 /** A fresh request id, `req_…`. */
 export function newRequestId(): string {
   return publicId('req', newUuid());

@@ -10,16 +10,21 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { keySetOf } from '../platform/trust/signing-key.ts';
 import type { ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
+import { mayOpenSocket } from '../rest-adapter/browser-rules.ts';
 import { originOf } from '../rest-adapter/client-address.ts';
+import { parserProblem, problemMessage } from '../rest-adapter/edge.ts';
+import { rootUrl } from '../rest-adapter/links.ts';
+import { readJson } from '../rest-adapter/read-json.ts';
 import { isSandboxHost } from '../rest-adapter/sandbox-host.ts';
-import { resolveApiVersion } from '../rest-adapter/versions.ts';
 import { createRestDoor } from '../rest-adapter/server.ts';
+import { deprecationHeaders, resolveApiVersion } from '../rest-adapter/versions.ts';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
+import { openCertificate } from './certificate.ts';
 import { listen } from './http-server.ts';
-import { probes } from './probes.ts';
+import { PROBE_PATHS, probes } from './probes.ts';
 
 export interface FrontOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'>;
+  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** Makes the first account; there is no page for it when absent. */
@@ -48,6 +53,8 @@ export interface Front {
 
 /** How long requests under way may take to finish when the service stops. */
 const DRAIN_MS = 15_000;
+/** A GraphQL request is a mebibyte at most; whoever needs longer for it is slow on purpose. */
+const GRAPH_BODY_TIMEOUT_MS = 15_000;
 
 /** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
 export async function openFront(options: FrontOptions): Promise<Front> {
@@ -62,19 +69,32 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     config,
     originOf: (request) => originOf(request, config.trustedProxyHops),
     isSandboxHost: (request) => isSandboxHost(config.sandboxBaseUrl, request.headers.host),
-    resolveApiVersion,
+    resolveApiVersion: (asked) => resolveApiVersion(asked, { versions: config.retiredApiVersions ?? [], now: clock() }),
+    versionHeaders: (version) => deprecationHeaders(version, rootUrl(config.publicBaseUrl)),
+    readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
   const rest = createRestDoor({ client: gateway.client, admission, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;
-  app.on('error', (error) => logger.error({ err: error }, 'a request failed outside every door'));
+  app.on('error', (error) => logger.error({ err: error }, 'an answer could not be written'));
+  app.use(rest.edge);
   app.use(probes(health, () => draining));
   app.use(rest.middleware);
   app.use(gateway.middleware);
+  app.use(rest.unmatched(PROBE_PATHS));
   // After the last `use`: the callback takes the middleware as it stands.
-  const server = await listen({ host: config.host, port: config.port, handler: app.callback(), upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()) });
+  const certificate = config.tlsCertFile === undefined || config.tlsKeyFile === undefined ? undefined : openCertificate({ certFile: config.tlsCertFile, keyFile: config.tlsKeyFile, logger });
+  const server = await listen({
+    host: config.host,
+    port: config.port,
+    handler: app.callback(),
+    mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
+    upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
+    refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),
+    ...(certificate === undefined ? {} : { certificate }),
+  });
   return {
     port: server.port,
     async stop(announceMs = 0) {
@@ -83,6 +103,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
       if (announceMs > 0) await sleep(announceMs);
       rest.close();
       const cutOff = await server.drain(DRAIN_MS);
+      certificate?.close();
       // Requests under way needed the gateway to the last.
       await gateway.close();
       logger.info({ cutOff }, 'serves no more');

@@ -38,7 +38,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     clock,
   });
   return {
-    welcome: [`Liftgraph gateway is up at http://${config.host}:${front.port}`],
+    welcome: [`Liftgraph gateway is up at ${config.tlsCertFile === undefined ? 'http' : 'https'}://${config.host}:${front.port}`],
     async stop(announceMs) {
       await front.stop(announceMs);
       await ground.close();

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
+import type { Certificate } from './certificate.ts';
 
 export interface ListeningServer {
   readonly port: number;
@@ -21,7 +23,13 @@ export interface ServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly handler: RequestListener;
+  /** Which requests become WebSockets. Other offers to upgrade are ignored, as RFC 9110 §7.8 allows (curl --http2 makes one with every request). */
+  readonly mayUpgrade?: (request: IncomingMessage) => boolean;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** The whole answer to what is no request that could be handled, by the parser's code; the connection ends behind it. */
+  readonly refusal: (code: string | undefined) => string;
+  /** Serves HTTPS, TLS 1.3 only, when given. */
+  readonly certificate?: Certificate;
 }
 
 /** The address is taken, or may not be listened on; the message says what to do. */
@@ -30,12 +38,20 @@ export class ListenError extends Error {
 }
 
 const SWEEP_MS = 50;
+/** How long a refused peer may take to read why. */
+const LINGER_MS = 2_000;
+/** A connection on which nothing moves for so long is cut: somebody who asks for much and does not read it. Event streams have heartbeats, uploads a limit of their own. */
+const SILENCE_MS = 180_000;
 
 /** Listens with time limits that no slow client outlives. @throws ListenError */
 export async function listen(options: ServerOptions): Promise<ListeningServer> {
-  const server = createServer(HTTP_SERVER_OPTIONS, options.handler);
+  const { upgrade, mayUpgrade = () => false, certificate } = options;
+  const settings = { ...HTTP_SERVER_OPTIONS, shouldUpgradeCallback: mayUpgrade };
+  const server = certificate === undefined ? createServer(settings, options.handler) : createSecureServer({ ...settings, ...certificate.current(), minVersion: 'TLSv1.3' }, options.handler);
+  server.setTimeout(SILENCE_MS);
+  if ('setSecureContext' in server) certificate!.whenReplaced((pair) => server.setSecureContext({ ...pair, minVersion: 'TLSv1.3' }));
+  refuseUnparsed(server, options.refusal);
   const connections = new Connections(server);
-  const { upgrade } = options;
   if (upgrade !== undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       connections.upgrade(socket);
@@ -47,6 +63,28 @@ export async function listen(options: ServerOptions): Promise<ListeningServer> {
     server.listen(options.port, options.host, resolve);
   });
   return { port: (server.address() as AddressInfo).port, announceEnd: () => connections.announceEnd(), drain: (timeoutMs) => connections.drain(timeoutMs) };
+}
+
+/** Node would close the connection, or answer without a body. */
+function refuseUnparsed(server: Server, refusal: ServerOptions['refusal']): void {
+  const end = (socket: Duplex, code: string | undefined): void => {
+    if (!socket.writable) return void socket.destroy();
+    socket.end(refusal(code));
+    // The peer may go on sending for ever.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Half an answer may be under way: nothing of another may come behind it.
+    if (error.code === 'ECONNRESET' || hasBegunToAnswer(socket)) socket.destroy();
+    else end(socket, error.code);
+  });
+  server.on('connect', (_request, socket) => end(socket, 'CONNECT'));
+  server.on('checkExpectation', (_request, response) => end(response.socket!, 'EXPECTATION'));
+}
+
+/** The answer that a connection is in the middle of, if any: Node keeps it there. */
+function hasBegunToAnswer(socket: Duplex): boolean {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptions): string {

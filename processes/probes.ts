@@ -1,6 +1,9 @@
 import type { Middleware } from 'koa';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
 
+/** Addresses of the probes; they take GET and HEAD. */
+export const PROBE_PATHS = ['/healthz', '/readyz'] as const;
+
 /**
  * `GET /healthz`: the process lives. `GET /readyz`: everything that a request needs is up (200), or not (503),
  * also while the process drains, so that a load balancer looks elsewhere.

@@ -4,7 +4,7 @@ import type { ExampleFiles } from './example-files.ts';
 
 /** What the terminal shows once everything is up: where things are, and a first request to paste. */
 export function welcome(config: Config, port: number, example: ExampleFiles): string[] {
-  const root = `http://${dialled(config.host)}:${port}`;
+  const root = `${config.tlsCertFile === undefined ? 'http' : 'https'}://${dialled(config.host)}:${port}`;
   // Whole and quoted: the shell it is pasted into may stand elsewhere.
   const directory = `'${resolve(example.directory).replaceAll(`'`, String.raw`'\''`)}'`;
   return [

@@ -13,7 +13,9 @@ import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
-import { CURRENT_VERSION } from './versions.ts';
+import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
+import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
+import type { VersionChange } from './versions/version-change.ts';
 
 /** A file, or rows, on their way in. The body is a stream and is read once. */
 export interface RecordUpload {
@@ -54,6 +56,10 @@ export interface DoorConfig {
   readonly heartbeatMs?: number;
   /** Longest pause within a body, and longest time for each MiB that a JSON body may have; 15 000 when absent. */
   readonly bodyTimeoutMs?: number;
+  /** Web pages of other origins that may speak to the service; none when absent. */
+  readonly corsOrigins?: readonly string[];
+  /** Versions that are answered no more, once their sunset has passed; none when absent. */
+  readonly retiredApiVersions?: readonly string[];
 }
 
 /** All that the steps may reach. */
@@ -69,6 +75,8 @@ export interface Door {
   /** The keys that signed results are verified with. */
   readonly keySet: () => Promise<KeySet>;
   readonly config: DoorConfig;
+  /** What the dated versions changed; {@link VERSION_CHANGES} when absent. */
+  readonly versionChanges?: readonly VersionChange[];
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
@@ -86,10 +94,10 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The outcome of matching a request against the table; `allow` lists the methods of a known path. */
+/** The outcome of matching a request against the table; `allow` lists the methods of a known path, `failure` is what went wrong outside the table. */
 export type Route =
   | { readonly operation: Operation; readonly path: Readonly<Record<string, string>> }
-  | { readonly operation: null; readonly allow: readonly string[] };
+  | { readonly operation: null; readonly allow: readonly string[]; readonly failure?: unknown };
 
 /** One request on its way through the pipeline; each step fills in what it finds out. */
 export class Call {
@@ -125,14 +133,25 @@ export class Call {
     return this.route.operation;
   }
 
+  /** The graph is asked in the newest version; `respond` takes the answer back to the caller's (see versions/). */
   get context(): RequestContext {
-    const { requestId, principal, apiVersion, origin, sandboxDelayMs } = this;
-    return { requestId, principal, apiVersion, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
+    const { requestId, principal, origin, sandboxDelayMs } = this;
+    return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
   }
 
   /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
   whenEnded(ended: () => void): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
+  }
+
+  /** The version behind a name, as long as this installation serves it. @throws ProblemError `unsupported_api_version` */
+  resolveVersion(named: string): ApiVersion {
+    return resolveApiVersion(named, { versions: this.door.config.retiredApiVersions ?? [], now: this.door.clock() });
+  }
+
+  /** A body in the newest shape as the caller's version has it. */
+  inVersion(body: Json): Json {
+    return bodyInVersion(body, this.apiVersion, this.door.versionChanges ?? VERSION_CHANGES);
   }
 
   get logger(): Logger {

@@ -13,6 +13,13 @@ interface Page {
   readonly tag: string;
 }
 
+export interface Documentation {
+  /** Says whether it answered. */
+  answer(http: Context): boolean;
+  /** Whether there is something to read at this path. */
+  has(path: string): boolean;
+}
+
 const ASSETS: Readonly<Record<string, string>> = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript', 'favicon-32x32.png': 'image/png' };
 
 // Swagger UI sets style attributes from its script; nothing else comes from anywhere but this server.
@@ -20,9 +27,8 @@ const CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-sr
 
 /**
  * Serves `/openapi.json`, `/docs` (Swagger UI from local files) and the pages that `doc_url` points at; `/` leads to `/docs`.
- * The returned function says whether it answered.
  */
-export function createDocumentation(publicBaseUrl: string): (http: Context) => boolean {
+export function createDocumentation(publicBaseUrl: string): Documentation {
   const pages = new Map<string, Page>();
   const assetDirectory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -39,16 +45,21 @@ export function createDocumentation(publicBaseUrl: string): (http: Context) => b
     return undefined;
   };
 
-  return (http) => {
+  const find = (address: string): Page | undefined => {
+    const path = address === '/docs/' ? '/docs' : address;
+    const found = pages.get(path) ?? render(path);
+    if (found !== undefined) pages.set(path, found);
+    return found;
+  };
+
+  const answer = (http: Context): boolean => {
     if (http.method !== 'GET' && http.method !== 'HEAD') return false;
     if (http.path === '/') {
       http.redirect('docs');
       return true;
     }
-    const path = http.path === '/docs/' ? '/docs' : http.path;
-    const found = pages.get(path) ?? render(path);
+    const found = find(http.path);
     if (found === undefined) return false;
-    pages.set(path, found);
     http.set({ 'Cache-Control': 'public, max-age=300', ETag: found.tag, 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
     http.status = 200;
     http.type = found.type;
@@ -60,6 +71,7 @@ export function createDocumentation(publicBaseUrl: string): (http: Context) => b
     }
     return true;
   };
+  return { answer, has: (path) => path === '/' || find(path) !== undefined };
 }
 
 function page(type: string, content: string | Buffer): Page {

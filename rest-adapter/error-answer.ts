@@ -30,13 +30,28 @@ export function errorObject(problem: ProblemError, requestId: string, publicBase
  * with the headers that belong to its status.
  */
 export function problemAnswer(call: Call, problem: ProblemError): Answer {
-  const error = errorObject(problem, call.requestId, call.door.config.publicBaseUrl);
+  const error = errorObject(inRequestTerms(call, problem), call.requestId, call.door.config.publicBaseUrl);
   const status = problem.problem.status;
   const headers = problemHeaders(call, problem);
   if (preferredType(call.http, 'application/json', 'application/problem+json') !== 'application/problem+json') return { status, body: { error }, headers };
   const { type: _type, message, request_id: requestId, doc_url: docUrl, ...additional } = error;
   const details: Json = { type: docUrl, title: PROBLEM_TYPES[problem.type].title, status, detail: message, instance: `urn:request:${String(requestId)}`, ...additional };
   return { status, body: details, mediaType: 'application/problem+json', headers };
+}
+
+/** The domain names members by JSON Pointer; what stands in the query of this request is named as such. */
+function inRequestTerms({ route }: Call, problem: ProblemError): ProblemError {
+  const query = route.operation?.querySchema?.shape ?? {};
+  const body = route.operation?.bodySchema;
+  const renamed = (param: string): string => (body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/') ? `query:${param.slice(1)}` : param);
+  const { type, param, errors, ...rest } = problem.problem;
+  if (param === undefined && errors === undefined) return problem;
+  return new ProblemError(type, problem.message, {
+    ...rest,
+    ...(param === undefined ? {} : { param: renamed(param) }),
+    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: renamed(detail.param) })) }),
+    cause: problem.cause,
+  });
 }
 
 function problemHeaders(call: Call, problem: ProblemError): Record<string, string> {

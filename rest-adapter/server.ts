@@ -1,27 +1,31 @@
-import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { createBootstrap } from './bootstrap/bootstrap.ts';
 import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
 import { createDocumentation } from './documentation.ts';
+import { createEdge } from './edge.ts';
 import { createConsent } from './oauth/consent.ts';
 import { runPipeline } from './pipeline.ts';
-import { createWellKnown } from './well-known.ts';
-
-/** How long an answered request may go on sending a body that nobody wants, before its connection is cut. */
-const LINGER_MS = 2000;
+import { createWellKnown, KEY_SET_PATH } from './well-known.ts';
 
 const BASE_PATH = '/v1';
 
 /**
  * Settings for the HTTP server that the door is mounted on (slow clients, oversized headers). The time limit of a
- * body is the door's own, since uploads may last: `requestTimeout` must stay off.
+ * body is the door's own, since uploads may last: `requestTimeout` must stay off. A missing Host is the edge's to refuse.
  */
-export const HTTP_SERVER_OPTIONS = { headersTimeout: 5000, requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: 16 * 1024, keepAliveTimeout: 65_000 } as const;
+export const HTTP_SERVER_OPTIONS = { headersTimeout: 5000, requestTimeout: 0, connectionsCheckingInterval: 1000, maxHeaderSize: 16 * 1024, keepAliveTimeout: 65_000, requireHostHeader: false } as const;
 
 export interface RestDoor {
+  /** Comes before every other door: headers for browsers, cross-origin rules, and the error of last resort. */
+  readonly edge: Middleware;
   /** Serves `/v1/**`, `/openapi.json`, `/docs/**`, `/bootstrap` and `/.well-known/**`; everything else goes to the next middleware. */
   readonly middleware: Middleware;
+  /**
+   * Comes behind every other door and answers what none of them took: 404, or 405 at an address that can only be read.
+   * @param readable addresses of other doors that take GET and HEAD
+   */
+  unmatched(readable?: readonly string[]): Middleware;
   /** Ends waits and event streams, so that the server can drain; requests under way are answered. */
   close(): void;
 }
@@ -42,8 +46,12 @@ export function createRestDoor(options: Omit<Door, 'closing'>): RestDoor {
   const consent = createConsent(options);
 
   return {
+    edge: createEdge({ publicBaseUrl: options.config.publicBaseUrl, corsOrigins: options.config.corsOrigins ?? [], refuse: (http, failure) => serve(http, door, { operation: null, allow: [], failure }) }),
+    unmatched(readable = []) {
+      return (http) => serve(http, door, { operation: null, allow: documentation.has(http.path) || http.path === KEY_SET_PATH || readable.includes(http.path) ? ['GET', 'HEAD'] : [] });
+    },
     async middleware(http, next) {
-      if (documentation(http) || (await wellKnown(http)) || (await bootstrap(http)) || (await consent(http))) return;
+      if (documentation.answer(http) || (await wellKnown(http)) || (await bootstrap(http)) || (await consent(http))) return;
       if (http.path !== BASE_PATH && !http.path.startsWith(`${BASE_PATH}/`)) {
         await next();
         return;
@@ -57,26 +65,7 @@ export function createRestDoor(options: Omit<Door, 'closing'>): RestDoor {
 async function serve(http: Context, door: Door, route: Route): Promise<void> {
   const startedMs = performance.now();
   const call = new Call(http, door, route);
-  // Koa hands over only after this returns, so the listener is in time for every answer.
-  http.res.once('finish', () => cutUnwantedBody(http.req));
   await runPipeline(call);
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';
   call.logger[level]({ method: http.method, path: http.path, operation: route.operation?.id, status: http.status, elapsedMs: Math.round(performance.now() - startedMs) }, 'request');
-}
-
-/**
- * A refused upload may still be on its way. Cutting it at once could lose the answer (the peer sees a reset before
- * it reads); swallowing all of it would be a free ride. So it is swallowed for a moment, then cut.
- */
-function cutUnwantedBody(request: IncomingMessage): void {
-  if (request.complete) return;
-  const { socket } = request;
-  const timer = setTimeout(() => {
-    if (!request.complete) socket.destroy();
-  }, LINGER_MS);
-  // Of the request, not of its connection: that one may serve many more.
-  request.once('close', () => clearTimeout(timer));
-  // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.
-  request.removeAllListeners('readable');
-  request.resume();
 }

@@ -13,6 +13,8 @@ export interface ServerSentEvent {
 export interface EventStreamOptions {
   /** Silence after which a comment keeps proxies from closing the connection. */
   readonly heartbeatMs: number;
+  /** The data of an event as the client's version has it. */
+  readonly present: (data: unknown) => unknown;
   /** Fires when the server goes down. */
   readonly closing: AbortSignal;
   /** Calls back when the caller's credential has ended; the returned function forgets the wish. */
@@ -44,7 +46,7 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent>, options:
   stream.write(`retry: ${RETRY_MS}\n\n`);
 
   const report = (error: unknown): void => options.logger.warn({ err: error }, 'an event stream broke; its client may resume');
-  void copy(interruptible(events, over.signal, report), stream, over.signal)
+  void copy(interruptible(events, over.signal, report), stream, options.present, over.signal)
     .catch((error: unknown) => {
       if (!over.signal.aborted) report(error);
     })
@@ -58,9 +60,9 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent>, options:
   return stream;
 }
 
-async function copy(events: AsyncIterable<ServerSentEvent>, stream: PassThrough, over: AbortSignal): Promise<void> {
+async function copy(events: AsyncIterable<ServerSentEvent>, stream: PassThrough, present: EventStreamOptions['present'], over: AbortSignal): Promise<void> {
   for await (const event of events) {
-    if (!stream.write(formatEvent(event))) await once(stream, 'drain', { signal: over });
+    if (!stream.write(formatEvent({ ...event, data: present(event.data) }))) await once(stream, 'drain', { signal: over });
   }
 }
 

@@ -5,7 +5,7 @@ import type { Door } from './call.ts';
 import { errorObject } from './error-answer.ts';
 import { oauthMetadata } from './oauth/metadata.ts';
 
-const KEY_SET_PATH = '/.well-known/jwks.json';
+export const KEY_SET_PATH = '/.well-known/jwks.json';
 /** What clients may keep a key set for; the next key is published long before its first use. */
 const CLIENT_CACHE_S = 300;
 /** Anyone may ask, as often as they like: the database is asked once a second. */
@@ -24,7 +24,6 @@ export function createWellKnown({ keySet, newRequestId, config, logger }: Pick<D
       return true;
     }
     if (http.path !== KEY_SET_PATH || (http.method !== 'GET' && http.method !== 'HEAD')) return false;
-    http.set({ 'Access-Control-Allow-Origin': '*', 'X-Content-Type-Options': 'nosniff' });
     http.type = 'application/json';
     try {
       const text = JSON.stringify(await freshKeySet());

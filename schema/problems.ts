@@ -73,6 +73,7 @@ export class ProblemError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ProblemError';
     this.type = type;
+    const errors = options.errors ?? (type === 'validation_error' ? [soleDetail(message, options)] : []);
     this.extensions = {
       code: type.toUpperCase(),
       problem: {
@@ -80,7 +81,7 @@ export class ProblemError extends Error {
         status: options.status ?? PROBLEM_TYPES[type].status,
         ...(options.code === undefined ? {} : { code: options.code }),
         ...(options.param === undefined ? {} : { param: options.param }),
-        ...(options.errors === undefined || options.errors.length === 0 ? {} : { errors: options.errors }),
+        ...(errors.length === 0 ? {} : { errors }),
         ...(options.retryAfterS === undefined ? {} : { retryAfterS: options.retryAfterS }),
       },
     };
@@ -97,4 +98,9 @@ export class ProblemError extends Error {
     const { type, ...options } = wire as ProblemWire;
     return type in PROBLEM_TYPES ? new ProblemError(type, message, options) : undefined;
   }
+}
+
+/** A `validation_error` always lists what does not fit; one that was thrown without a list is about a single member, or the body. */
+function soleDetail(message: string, { param = '', code = 'invalid_value' }: ProblemOptions): ProblemDetail {
+  return { param, code, message: message.replace(/^[a-z_.]+: /, '') };
 }

@@ -17,7 +17,7 @@ import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import type { AuditPlaces } from '../processes/audit-services.ts';
 import { localExports } from '../processes/exports-port.ts';
 import { forwardExports, serveExports } from '../processes/exports-transport.ts';
-import { openFront } from '../processes/front.ts';
+import { openFront, type FrontOptions } from '../processes/front.ts';
 import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
 import { healthReport } from '../processes/health.ts';
 import { localRecords } from '../processes/records-port.ts';
@@ -42,6 +42,8 @@ export interface House {
   readonly ownerUrl: string;
   /** Where the parts of the audit log are that the database does not hold. */
   readonly auditPlaces: AuditPlaces;
+  /** What the service knows and must never tell. */
+  readonly secrets: readonly string[];
   /** Everything that was logged, one JSON object per line. */
   readonly log: () => string;
   stop(): Promise<void>;
@@ -58,6 +60,10 @@ export interface HouseOptions {
   readonly bootstrapToken?: string;
   /** Whether the address that the service tells others is the one it listens on; false. */
   readonly isPublic?: boolean;
+  /** Settings of the doors that differ from a house's usual ones. */
+  readonly config?: Partial<FrontOptions['config']>;
+  /** What is logged; info. */
+  readonly logLevel?: 'trace' | 'info';
 }
 
 const PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
@@ -72,7 +78,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const clock = options.clock ?? (() => new Date());
   const lines: string[] = [];
   const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
-  const logger = createLogger({ level: 'info', format: 'json', destination });
+  const logger = createLogger({ level: options.logLevel ?? 'info', format: 'json', destination });
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: 4 }, database, clickhouse, applicationName: 'house', logger });
   const keyPepper = randomBytes(32);
@@ -91,7 +97,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
   const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger });
   const front = await openFront({
-    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true },
+    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true, ...options.config },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
     firstAccount: options.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, options.bootstrapToken),
@@ -105,12 +111,13 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     clock,
   });
   return {
-    root: `http://127.0.0.1:${front.port}`,
+    root: `${options.config?.tlsCertFile === undefined ? 'http' : 'https'}://127.0.0.1:${front.port}`,
     ground,
     keys,
     keyPepper,
     ownerUrl: database.ownerUrl,
     auditPlaces: places,
+    secrets: [TEST_SECRET, internalSecret, keyPepper.toString('latin1'), new URL(database.ownerUrl).password, new URL(database.applicationUrl).password],
     log: () => lines.join(''),
     async stop() {
       await front.stop();

@@ -1,5 +1,6 @@
 import { GraphQLError, Kind, type ExecutionResult } from 'graphql';
 import { ProblemError } from '../../schema/problems.ts';
+import { withoutValue } from './bad-values.ts';
 import type { Logger } from '../telemetry/logs.ts';
 
 /** Where a result comes from, for the log. */
@@ -29,7 +30,7 @@ export function problemIn(thrown: unknown): ProblemError | undefined {
   if (thrown instanceof ProblemError) return thrown;
   if (!(thrown instanceof GraphQLError)) return undefined;
   const problem = ProblemError.fromExtensions(thrown.message, thrown.extensions);
-  return problem ?? (isBadValue(thrown) ? new ProblemError('validation_error', thrown.message, { status: 400, code: 'invalid_value' }) : undefined);
+  return problem ?? (isBadValue(thrown) ? new ProblemError('validation_error', withoutValue(thrown.message), { status: 400, code: 'invalid_value' }) : undefined);
 }
 
 /** A variable or argument whose value does not fit its type: graphql-js then points at the variable or the value. */

@@ -35,6 +35,8 @@ export interface WebSocketEndpointOptions {
   readonly maxMessageBytes: number;
 }
 
+/** Whoever has this much to read has stopped reading. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 const INTERNAL_ERROR = 4500;
 const GOING_AWAY = 1001;
 /** A peer that does not answer a close frame is cut off after this. */
@@ -54,7 +56,15 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
       {
         protocol: socket.protocol,
         // Resolves when the bytes are handed over, so that a slow reader slows its streams down.
-        send: (data) => new Promise((resolve, reject) => (socket.readyState === socket.OPEN ? socket.send(data, (error) => (error ? reject(error) : resolve())) : resolve())),
+        send: (data) =>
+          new Promise((resolve, reject) => {
+            if (socket.readyState !== socket.OPEN) return resolve();
+            // A peer that is gone is no failure of ours.
+            socket.send(data, (error) => (error && socket.readyState === socket.OPEN ? reject(error) : resolve()));
+            // Answers to questions that somebody goes on asking without reading any.
+            if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();
+            return undefined;
+          }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data) => {

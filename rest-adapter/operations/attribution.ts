@@ -121,7 +121,7 @@ export const attributionOperations = [
       }),
     ),
     success: { status: 200, description: 'A page of analyses', schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
-    problems: ['resource_not_found'],
+    problems: [],
     variables: ({ query }) => ({
       ...graphPage(query),
       filter: given({ status: query.status, model: query.model, dataSourceId: query.data_source_id, agentId: query.agent_id, createdAfter: query.created_after, createdBefore: query.created_before }),

@@ -5,13 +5,16 @@ import { AUDIT_EVENT_TYPES, AUDIT_SEVERITIES } from '../../platform/events/audit
 import { canonicalJson } from '../../platform/trust/canonical-json.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
-import { graphPage, MAX_REACH, meta, pageParameters, presentMeta, queryInteger } from '../representations/list.ts';
+import { graphPage, isWithinReach, meta, pageParameters, presentMeta, queryInteger } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
 /** As it is hashed, and its hash: without the hash, its canonical JSON is what was hashed. */
 const auditEvent = auditEntrySchema.extend({ hash: z.string().meta({ description: 'SHA-256 of previous_hash, a line feed, and the canonical JSON (RFC 8785) of the entry without hash' }) }).meta({ id: 'AuditEvent' });
 
 const LARGEST_SEQUENCE = 2 ** 31 - 1;
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
 
 const eventsQuery = z
   .object({
@@ -20,13 +23,11 @@ const eventsQuery = z
     since: z.iso.datetime({ offset: true, error: 'must be a moment such as 2026-02-01T09:30:00Z' }).optional().meta({ description: 'Not before this moment' }),
     actor_id: z.string().min(1).max(64).optional().meta({ description: 'Agent or key, agent_… or key_…' }),
     before_sequence: queryInteger(1, LARGEST_SEQUENCE, 'Only older entries than this one: the next page while the log grows').optional(),
-    limit: queryInteger(1, 500, 'Entries per page; 50 when nothing is said').optional(),
+    limit: queryInteger(1, MAX_LIMIT, 'Entries per page; 50 when nothing is said').optional(),
     page: pageParameters.page,
     per_page: queryInteger(1, 100, 'The same as limit, as other lists have it').optional(),
   })
-  .refine(({ page, limit, per_page }) => page * (limit ?? per_page ?? DEFAULT_LIMIT) <= MAX_REACH, { path: ['page'], message: 'page × limit must not pass 100 000; go on with before_sequence', params: { code: 'page_out_of_reach' } });
-
-const DEFAULT_LIMIT = 50;
+  .refine(({ page, limit, per_page }) => isWithinReach(page, limit ?? per_page ?? DEFAULT_LIMIT, MAX_LIMIT), { path: ['page'], message: 'page × limit must not pass 100 000; go on with before_sequence', params: { code: 'page_out_of_reach' } });
 
 /** The page that a query asks for. */
 function pageOf({ page, limit, per_page }: z.output<typeof eventsQuery>): { readonly page: number; readonly per_page: number } {

@@ -79,7 +79,7 @@ export const experimentOperations = [
     description: 'Newest first.',
     querySchema: withinReach(z.object({ ...pageParameters, data_source_id: z.string().min(1).max(128).optional(), channel: z.string().min(1).max(512).optional() })),
     success: { status: 200, description: 'A page of experiments', schema: z.object({ experiments: z.array(experimentRecord), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
-    problems: ['resource_not_found'],
+    problems: [],
     variables: ({ query }) => ({ ...graphPage(query), filter: given({ dataSourceId: query.data_source_id, channel: query.channel }) }),
     present: (data, { query }) => {
       const connection = objectAt(data, 'experiments');

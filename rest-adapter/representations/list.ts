@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Json } from '../operation.ts';
 
 /** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
-export const MAX_REACH = 100_000;
+const MAX_REACH = 100_000;
+
+const MAX_PER_PAGE = 100;
 
 export const meta = z
   .object({ page: z.int().min(1), per_page: z.int().min(1), total: z.int().min(0), total_pages: z.int().min(0) })
@@ -26,7 +28,7 @@ function queryIntegerOr(fallback: number, least: number, most: number, descripti
 /** `page` and `per_page`, for rows to add their filters to. */
 export const pageParameters = {
   page: queryIntegerOr(1, 1, MAX_REACH, 'Page, counted from 1. page × per_page must not pass 100 000.'),
-  per_page: queryIntegerOr(20, 1, 100, 'Entries per page.'),
+  per_page: queryIntegerOr(20, 1, MAX_PER_PAGE, 'Entries per page.'),
 };
 
 export interface PageRequest {
@@ -36,7 +38,16 @@ export interface PageRequest {
 
 /** Refines a query schema that has `page` and `per_page`. */
 export function withinReach<Query extends z.ZodObject>(query: Query): Query {
-  return query.refine((value) => Number(value['page']) * Number(value['per_page']) <= MAX_REACH, { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+  return query.refine((value) => isWithinReach(value['page'], value['per_page'], MAX_PER_PAGE), { path: ['page'], message: 'page × per_page must not pass 100 000', params: { code: 'page_out_of_reach' } });
+}
+
+/** Whether a page lies within reach. True also where a part is wrong by itself: that is reported as such, not for the product. */
+export function isWithinReach(page: unknown, perPage: unknown, mostPerPage: number): boolean {
+  return !isUpTo(page, MAX_REACH) || !isUpTo(perPage, mostPerPage) || page * perPage <= MAX_REACH;
+}
+
+function isUpTo(value: unknown, most: number): value is number {
+  return typeof value === 'number' && value <= most;
 }
 
 export const pageQuery = withinReach(z.object(pageParameters));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hreiVersion, recordEnvelope, type TrustEnvelope } from '../../platform/trust/envelope.ts';
+import { recordEnvelope, type TrustEnvelope } from '../../platform/trust/envelope.ts';
 import type { Json } from '../operation.ts';
 import { roundHalfUp } from '../../schema/rounding.ts';
 import { snakeCase } from '../../schema/rest-shape.ts';
@@ -45,14 +45,6 @@ function snakeMembers(value: object): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [snakeCase(name), typeof member === 'object' && member !== null && !Array.isArray(member) ? snakeMembers(member as object) : member]),
   );
-}
-
-/** The envelope's version follows the dated API version, also where the envelope was stored under another one. */
-export function withTrustVersion(body: Json, apiVersion: string): Json {
-  const trust = body['trust'] as { metadata?: Json } | null | undefined;
-  const version = hreiVersion(apiVersion);
-  if (trust === null || trust?.metadata === undefined || trust.metadata['hrei_version'] === version) return body;
-  return { ...body, trust: { ...trust, metadata: { ...trust.metadata, hrei_version: version } } };
 }
 
 /** The envelope of `records` stored records, for the examples of the documentation. */

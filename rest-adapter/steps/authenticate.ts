@@ -1,7 +1,6 @@
 import { RateLimitError, rateLimitHeaders } from '../../platform/auth/rate-limits.ts';
 import type { Step } from '../call.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
-import { resolveApiVersion } from '../versions.ts';
 
 /** Finds out who is calling, from an address that the key allows, and counts the call. */
 export const authenticate: Step = {
@@ -18,7 +17,7 @@ export const authenticate: Step = {
     }
     const { windows, pinnedVersion } = call.admitted;
     http.set(rateLimitHeaders(windows));
-    if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = resolveApiVersion(pinnedVersion);
+    if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = call.resolveVersion(pinnedVersion);
     await next();
   },
 };

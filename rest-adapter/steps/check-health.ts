@@ -30,7 +30,7 @@ export const checkHealth: Step = {
         time: now.toISOString(),
         uptime_seconds: Math.floor(report.uptimeSeconds),
         checks: Object.fromEntries(checks.map(([name, check]) => [name, presentCheck(check)])),
-        trust: presentTrust(recordEnvelope(checks.length, now, call.apiVersion)),
+        trust: presentTrust(recordEnvelope(checks.length, now, CURRENT_VERSION)),
       },
       headers: {},
     };

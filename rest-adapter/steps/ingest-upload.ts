@@ -8,6 +8,7 @@ import type { Json } from '../operation.ts';
 import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
 import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
+import { CURRENT_VERSION } from '../versions.ts';
 import { jsonPointer, parse, problem } from './validate-request.ts';
 
 const JSON_LIMIT_BYTES = 1024 ** 2;
@@ -28,7 +29,7 @@ export const ingestUpload: Step = {
       rejected: outcome.rejected,
       errors: outcome.errors.map(({ line, column, code, message }) => ({ line, column, code, message })),
       warnings: outcome.warnings,
-      trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), call.apiVersion)),
+      trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), CURRENT_VERSION)),
     };
     const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${door.config.publicBaseUrl}${operation.location!(body, request)}` } : {};
     call.answer = { status: operation.success.status, body, headers };

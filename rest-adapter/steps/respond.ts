@@ -3,7 +3,6 @@ import { pipeline, Readable } from 'node:stream';
 import type { Answer, Call, Step } from '../call.ts';
 import { metaOf, pageLinks, rootUrl } from '../links.ts';
 import type { Json } from '../operation.ts';
-import { withTrustVersion } from '../representations/trust-envelope.ts';
 import { deprecationHeaders } from '../versions.ts';
 
 /** Writes the answer that the later steps left, with the headers that every answer carries. */
@@ -15,8 +14,10 @@ export const respond: Step = {
     const { http, answer } = call;
     if (answer === null) throw new Error(`no step answered ${http.method} ${http.path}`);
     const { body } = answer;
-    const json = body === null || body instanceof Readable ? null : withTrustVersion(body, call.apiVersion);
+    const json = body === null || body instanceof Readable ? null : call.inVersion(body);
     http.set({ ...commonHeaders(call, json ?? (answer.trust === undefined ? null : { trust: answer.trust })), ...answer.headers });
+    // Beside what the cross-origin rules vary by.
+    http.vary(['Accept', 'Authorization', 'SVC-API-Version']);
     const links = linksOf(call, answer, json);
     if (links !== '') http.set('Link', links);
     http.status = answer.status;
@@ -43,9 +44,8 @@ function writeStream({ http, logger }: Call, stream: Readable, mediaType?: strin
 
 function writeJson(call: Call, answer: Answer, json: Json): void {
   const { http } = call;
-  const text = JSON.stringify(json);
   if (call.route.operation?.isResource === true && answer.status === 200) {
-    const tag = entityTag(text);
+    const tag = entityTag(json);
     http.set('ETag', tag);
     if (matches(http.get('If-None-Match'), tag)) {
       http.status = 304;
@@ -55,7 +55,7 @@ function writeJson(call: Call, answer: Answer, json: Json): void {
     }
   }
   http.type = answer.mediaType ?? 'application/json';
-  http.body = text;
+  http.body = JSON.stringify(json);
 }
 
 function commonHeaders(call: Call, json: Json | null): Record<string, string> {
@@ -65,7 +65,6 @@ function commonHeaders(call: Call, json: Json | null): Record<string, string> {
     ...trustHeaders(json),
     ...(call.principal?.environment === 'sandbox' ? { 'SVC-Environment': 'sandbox' } : {}),
     'X-Content-Type-Options': 'nosniff',
-    Vary: 'Accept, Authorization, SVC-API-Version',
     ...deprecationHeaders(call.apiVersion, rootUrl(call.door.config.publicBaseUrl)),
   };
 }
@@ -85,10 +84,12 @@ function linksOf(call: Call, answer: Answer, json: Json | null): string {
   return [deprecationHeaders(call.apiVersion, rootUrl(door.config.publicBaseUrl))['Link'], answer.headers['Link'], pages].filter(Boolean).join(', ');
 }
 
-/** Weak, since the moment at which the trust envelope was evaluated is left out: it changes with every answer. */
-function entityTag(text: string): string {
-  // Inside a JSON string the quotes would be escaped, so only the member itself matches.
-  const content = text.replaceAll(/"evaluated_at":"[^"]*"/g, '');
+/** Members that the clock alone moves: when the envelope was evaluated, how old the newest row is. */
+const CLOCK_MEMBERS: ReadonlySet<string> = new Set(['evaluated_at', 'freshness_seconds']);
+
+/** Weak: two bodies that differ by the moment of reading only are the same to a client (decision record 019). */
+function entityTag(json: Json): string {
+  const content = JSON.stringify(json, (name, value: unknown) => (CLOCK_MEMBERS.has(name) ? undefined : value));
   return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`;
 }
 

@@ -1,11 +1,10 @@
 import type { Call, Step } from '../call.ts';
+import { answerWithEvents } from '../event-answer.ts';
 import { execute } from '../graph.ts';
 import { interruptible } from '../interruptible.ts';
 import { isFinished, isLast, readJob, watchJob } from '../job-progress.ts';
 import type { Job, Json } from '../operation.ts';
 import { waitPreference } from '../preferences.ts';
-import { openEventStream } from '../sse.ts';
-import { DEFAULT_HEARTBEAT_MS } from './stream-progress.ts';
 
 /** What a client that got an unfinished resource should wait before it looks again. */
 const POLL_AFTER_S = 2;
@@ -23,8 +22,7 @@ export const runJob: Step = {
     const id = String(started['id']);
 
     if ((request.query as { stream?: boolean }).stream === true) {
-      const events = watchJob(call, job, id, { ...sections, after: 0 });
-      call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, whenEnded: (ended) => call.whenEnded(ended), logger: call.logger }), headers: {} };
+      call.answer = answerWithEvents(call, watchJob(call, job, id, { ...sections, after: 0 }));
       return;
     }
     const { waitS, applied } = waitPreference((request.headers as { prefer?: string }).prefer);

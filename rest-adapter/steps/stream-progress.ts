@@ -1,8 +1,7 @@
 import type { Step } from '../call.ts';
+import { answerWithEvents } from '../event-answer.ts';
 import { isFinished, lastEvent, readJob, watchJob } from '../job-progress.ts';
-import { openEventStream, type ServerSentEvent } from '../sse.ts';
-
-export const DEFAULT_HEARTBEAT_MS = 15_000;
+import type { ServerSentEvent } from '../sse.ts';
 
 /**
  * Streams a job's events from behind the one that the client saw last. Once a finished job has nothing left to
@@ -12,7 +11,7 @@ export const streamProgress: Step = {
   name: 'stream-progress',
   problems: [],
   async run(call) {
-    const { operation, request, door } = call;
+    const { operation, request } = call;
     const job = operation.job!;
     const { id, after, ...sections } = operation.variables(request);
     const resource = await readJob(call, job, String(id), sections);
@@ -26,7 +25,7 @@ export const streamProgress: Step = {
       // Events are kept for an hour, the resource for longer: whoever asks from the start gets its end.
       events = iterate(history.length > 0 ? history : [lastEvent(call, resource, 1)]);
     }
-    call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, whenEnded: (ended) => call.whenEnded(ended), logger: call.logger }), headers: {} };
+    call.answer = answerWithEvents(call, events);
   },
 };
 

@@ -32,7 +32,7 @@ describe('text that cannot be stored', () => {
     test('over HTTP', async () => {
       const { status, body } = await post(toy.url, { query: QUERY, variables: { id: 'a\0b' } });
       expect(status).toBe(400);
-      expect(body).toMatchObject({ errors: [{ extensions: { code: 'INVALID_REQUEST', http_status: 400, reason: 'unstorable_text' } }] });
+      expect(body).toMatchObject({ errors: [{ extensions: { code: 'INVALID_REQUEST', http_status: 400, reason: 'malformed_json' } }] });
       expect(toy.reads).toEqual([]);
     });
 

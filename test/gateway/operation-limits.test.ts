@@ -29,6 +29,11 @@ describe('the size of an operation', () => {
     expect(sizeOf('{ node { ...A ... on Node { id } } } fragment A on Node { child { child { id } } }').depth).toBe(4);
   });
 
+  test('nesting counts fragments too, where depth does not', () => {
+    expect(sizeOf('{ node { ... { ... { ...A } } } } fragment A on Node { ... { id } }')).toMatchObject({ depth: 2, nesting: 5 });
+    expect(sizeOf('{ node { id } }').nesting).toBe(1);
+  });
+
   test('aliases, root fields and selections count as often as they are spread', () => {
     expect(sizeOf('{ a: node { ...A } b: node { ...A } } fragment A on Node { x: id y: name }')).toMatchObject({ aliases: 6, rootFields: 2, selections: 6 });
     expect(sizeOf('{ ...R ...R } fragment R on Query { node { id } list { id } }')).toMatchObject({ rootFields: 4 });
@@ -67,9 +72,10 @@ describe('the size of an operation', () => {
   });
 
   test('the standard introspection is within the limits', () => {
-    const { cost, depth, selections } = sizeOf(getIntrospectionQuery({ descriptions: true, directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true, schemaDescription: true, specifiedByUrl: true }));
+    const { cost, depth, nesting, selections } = sizeOf(getIntrospectionQuery({ descriptions: true, directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true, schemaDescription: true, specifiedByUrl: true }));
     expect(cost).toBe(0);
     expect(depth).toBeLessThan(DEFAULT_LIMITS.maxDepth);
+    expect(nesting).toBeLessThan(DEFAULT_LIMITS.maxNesting);
     expect(selections).toBeLessThan(DEFAULT_LIMITS.maxSelections);
   });
 });

@@ -11,6 +11,7 @@ import { startSubgraphServer, type SubgraphServer } from '../../platform/graph/s
 import { newRequestId } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../gateway/server.ts';
+import { readJson } from '../../rest-adapter/read-json.ts';
 import { EventSource } from './event-source.ts';
 import { toySubgraphs } from './toy-subgraphs.ts';
 
@@ -111,6 +112,7 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
       if (header === undefined || header === '2025-11-01') return header ?? '2026-02-01';
       throw new ProblemError('unsupported_api_version', 'There is no such version.');
     },
+    readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 }),
     documentsFolder: DOCUMENTS,
     ...overrides,
   }).catch(async (error: unknown) => {

@@ -94,6 +94,29 @@ describe('GraphQL over WebSocket', () => {
     await client.dispose();
   });
 
+  test('whoever asks and never reads is cut off', async () => {
+    const socket = await open();
+    say(socket, { type: 'connection_init' });
+    await hear(socket);
+    socket.pause();
+    const closed = closing(socket);
+    // Pings are answered with what they carry.
+    for (let time = 0; time < 60; time += 1) say(socket, { type: 'ping', payload: { pad: 'x'.repeat(500_000) } });
+    const broken = new Promise((resolve) => socket.once('error', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    socket.resume();
+    expect(await Promise.race([closed, broken])).toMatchObject({});
+    expect(socket.readyState).toBe(WebSocket.CLOSED);
+    expect(toy.logs).toEqual([]);
+  });
+
+  test('a connection that shakes no hands is closed in ten seconds', async () => {
+    const startedMs = performance.now();
+    const socket = await open();
+    expect(await closing(socket)).toEqual({ code: 4408, reason: 'Connection initialisation timeout' });
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+  });
+
   test('at most a hundred operations run on one socket', async () => {
     const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, connectionParams: { authorization: 'Bearer good' }, retryAttempts: 0 });
     const streams = Array.from({ length: 101 }, () => client.iterate({ query: 'subscription { bookSold(shop: "x") { sequence } }' }));

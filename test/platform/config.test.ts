@@ -55,11 +55,26 @@ describe('loadConfig', () => {
     ]);
   });
 
+  test('HTTPS needs both files and an address to match', () => {
+    const both = { TLS_CERT_FILE: 'a.crt', TLS_KEY_FILE: 'a.key' };
+    expect(loadConfig({ ...both, PORT: '443' }).publicBaseUrl).toBe('https://127.0.0.1:443/v1');
+    expect(() => loadConfig({ TLS_CERT_FILE: 'a.crt' })).toThrow('TLS_KEY_FILE is not set');
+    expect(() => loadConfig({ TLS_KEY_FILE: 'a.key' })).toThrow('TLS_CERT_FILE is not set');
+    expect(() => loadConfig({ ...both, PUBLIC_BASE_URL: 'http://api.example/v1' })).toThrow('begins with https');
+  });
+
+  test('origins are a list, or any', () => {
+    expect(loadConfig({}).corsOrigins).toEqual([]);
+    expect(loadConfig({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).corsOrigins).toEqual(['https://app.example', 'http://localhost:5173']);
+    expect(loadConfig({ CORS_ORIGINS: '*' }).corsOrigins).toEqual(['*']);
+  });
+
   test.each([
     ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
     ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
     ['BOOTSTRAP_TOKEN', 'short'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],
+    ['CORS_ORIGINS', 'app.example'], ['CORS_ORIGINS', 'https://app.example/'], ['API_VERSIONS_RETIRED', 'soon'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
     expect(message.startsWith(`${variable}=`)).toBe(true);

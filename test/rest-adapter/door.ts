@@ -79,7 +79,7 @@ export interface TestDoor extends AsyncDisposable {
 
 /** The door behind a real HTTP server on a free port. */
 export async function openDoor(
-  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; oauth?: Oauth; keySet?: Door['keySet']; config?: Partial<DoorConfig> } = {},
+  options: { resolvers?: Resolvers; ingestRecords?: IngestRecords; exportAttribution?: ExportAttribution; health?: () => Promise<HealthReport>; oauth?: Oauth; keySet?: Door['keySet']; versionChanges?: Door['versionChanges']; clock?: () => Date; config?: Partial<DoorConfig> } = {},
 ): Promise<TestDoor> {
   const client = graphClient(shop(options.resolvers));
   const admission = memoryAdmission();
@@ -95,12 +95,15 @@ export async function openDoor(
     keySet: options.keySet ?? (async () => ({ keys: [] })),
     config: { publicBaseUrl: 'https://api.example/v1', uploadMaxBytes: 4 * 1024 ** 2, trustedProxyHops: 0, ...options.config },
     logger: pino({ level: 'debug' }, { write: (line: string) => void logs.push(JSON.parse(line)) }),
-    clock: () => NOW,
+    clock: options.clock ?? (() => NOW),
+    ...(options.versionChanges === undefined ? {} : { versionChanges: options.versionChanges }),
     newRequestId,
   });
   const koa = new Koa();
   koa.on('error', (error: Error) => void logs.push({ msg: `koa: ${error.message}`, level: 20 }));
+  koa.use(door.edge);
   koa.use(door.middleware);
+  koa.use(door.unmatched());
   const server = createServer(HTTP_SERVER_OPTIONS, koa.callback());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -18,7 +18,7 @@ describe('the key set', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=300');
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect([...headers.keys()].filter((name) => name.startsWith('svc-'))).toEqual([]);
-    expect((await fetch(`${door.url}${PATH}`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${door.url}${PATH}`, { method: 'POST' })).status).toBe(405);
   });
 
   test('says in an outage when to come back, and keeps no failure', async () => {

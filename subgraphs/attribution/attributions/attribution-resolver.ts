@@ -3,7 +3,7 @@ import { assertAction } from '../../../platform/auth/actions.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { AccessLog } from '../../../platform/events/access-log.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
-import { requireUuid } from '../../../platform/identifiers.ts';
+import { filterUuid, requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
@@ -82,8 +82,8 @@ function storeFilter(filter: AttributionFilterInput): AttributionFilter {
   return {
     status: filter.status ?? undefined,
     model: filter.model ?? undefined,
-    dataSourceId: filter.dataSourceId == null ? undefined : requireUuid('ds', filter.dataSourceId, 'data source'),
-    agentId: filter.agentId == null ? undefined : requireUuid('agent', filter.agentId, 'agent'),
+    dataSourceId: filter.dataSourceId == null ? undefined : filterUuid('ds', filter.dataSourceId),
+    agentId: filter.agentId == null ? undefined : filterUuid('agent', filter.agentId),
     createdAfter: filter.createdAfter ?? undefined,
     createdBefore: filter.createdBefore ?? undefined,
   };

@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
-import { publicId, requireUuid } from '../../../platform/identifiers.ts';
+import { filterUuid, publicId, requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Experiment } from './experiment.ts';
 import { ExperimentStore } from './experiment-store.ts';
@@ -40,7 +40,7 @@ export class ExperimentResolver {
   ): Promise<Connection<ExperimentType>> {
     const principal = assertAction(context.principal, 'experiment:read');
     const narrowed = {
-      dataSourceId: filter?.dataSourceId == null ? undefined : requireUuid('ds', filter.dataSourceId, 'data source'),
+      dataSourceId: filter?.dataSourceId == null ? undefined : filterUuid('ds', filter.dataSourceId),
       channel: filter?.channel ?? undefined,
     };
     return this.#services.database.asTenant(principal, async (em) => {

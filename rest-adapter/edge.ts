@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context, Middleware } from 'koa';
+import { ProblemError } from '../schema/problems.ts';
+import { answerCrossOrigin, setSecurityHeaders, type CorsOrigins } from './browser-rules.ts';
+import { errorObject } from './error-answer.ts';
+import { CURRENT_VERSION } from './versions.ts';
+
+export interface EdgeOptions {
+  readonly publicBaseUrl: string;
+  readonly corsOrigins: CorsOrigins;
+  /** Answers with the problem behind what was thrown, or masks it. */
+  readonly refuse: (http: Context, thrown: unknown) => Promise<void>;
+}
+
+/** How long an answered request may go on sending a body that nobody wants, before its connection is cut. */
+const LINGER_MS = 2000;
+
+/** The outermost of all doors: what holds for every answer of the service, and the error of last resort. */
+export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions): Middleware {
+  const isHttps = publicBaseUrl.startsWith('https:');
+  return async (http, next) => {
+    // Koa hands over only after this returns, so the listener is in time for every answer.
+    http.res.once('finish', () => cutUnwantedBody(http.req));
+    setSecurityHeaders(http, isHttps);
+    if (answerCrossOrigin(http, corsOrigins)) return;
+    try {
+      if (http.req.httpVersion === '1.1' && http.req.headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
+      await next();
+    } catch (error) {
+      await refuse(http, error);
+    }
+  };
+}
+
+/** A whole HTTP/1.1 message for what Node's parser refused: no request object exists by then, only a socket. */
+export function problemMessage(problem: ProblemError, requestId: string, publicBaseUrl: string): string {
+  const { status } = problem.problem;
+  const body = JSON.stringify({ error: errorObject(problem, requestId, publicBaseUrl) });
+  const headers = {
+    'X-Request-Id': requestId, 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff',
+    'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close',
+    ...(status === 405 ? { Allow: ALL_METHODS } : {}),
+  };
+  return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', body].join('\r\n');
+}
+
+const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 431: 'Request Header Fields Too Large' };
+
+/** What Node's parser found wrong with a request, as a problem; the codes are those of its `clientError` event, and CONNECT and EXPECTATION. */
+export function parserProblem(code: string | undefined): ProblemError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ProblemError('invalid_request', 'The headers are larger than 16 KiB together.', { status: 431, code: 'headers_too_large' });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ProblemError('payload_too_large', 'The chunk extensions of the body are larger than 16 KiB.', { code: 'chunk_extensions_too_large' });
+    case 'CONNECT':
+      return new ProblemError('method_not_allowed', 'This is no proxy: it takes no CONNECT.');
+    case 'EXPECTATION':
+      return new ProblemError('invalid_request', 'Of all expectations only 100-continue can be met.', { status: 417, param: 'header:Expect' });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ProblemError('invalid_request', 'The headers did not arrive in time.', { status: 408, code: 'request_timeout' });
+    default:
+      return new ProblemError('invalid_request', 'This is no HTTP/1.1 request.', { code: 'malformed_http' });
+  }
+}
+
+/**
+ * A refused upload may still be on its way. Cutting it at once could lose the answer (the peer sees a reset before
+ * it reads); swallowing all of it would be a free ride. So it is swallowed for a moment, then cut.
+ */
+function cutUnwantedBody(request: IncomingMessage): void {
+  if (request.complete) return;
+  const { socket } = request;
+  const timer = setTimeout(() => {
+    if (!request.complete) socket.destroy();
+  }, LINGER_MS).unref();
+  // Of the request, not of its connection: that one may serve many more.
+  request.once('close', () => clearTimeout(timer));
+  // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.
+  request.removeAllListeners('readable');
+  request.resume();
+}

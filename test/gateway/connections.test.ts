@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { Supergraph } from '@apollo/federation-internals';
+import { getNamedType, isNonNullType, isObjectType } from 'graphql';
+import { fillAccount, type FilledAccount } from '../filled-account.ts';
+import { openHouse, type House, type Json } from '../house.ts';
+
+const schema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8')).apiSchema().toGraphQLJSSchema();
+
+/** Every field of the graph that gives a connection, with the collection whose id it may want. */
+const CONNECTIONS = Object.values(schema.getTypeMap())
+  .filter(isObjectType)
+  .flatMap((parent) => Object.values(parent.getFields()).filter(({ type }) => getNamedType(type).name.endsWith('Connection')).map((field) => ({ parent: parent.name, field })));
+
+/** What stands for the required arguments of a field. */
+const REQUIRED: Readonly<Record<string, { readonly id: string }>> = { dataSourceRejects: { id: 'data-sources' } };
+
+interface Page {
+  readonly edges: readonly { readonly cursor: string }[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean; readonly startCursor: string | null; readonly endCursor: string | null };
+  readonly totalCount: number;
+}
+
+let house: House;
+let account: FilledAccount;
+beforeAll(async () => {
+  house = await openHouse('one process', { withWorker: false });
+  account = await fillAccount(house.root);
+});
+afterAll(() => house?.stop());
+
+test('all connections are fields of the query, where this test finds them', () => {
+  expect(CONNECTIONS.length).toBeGreaterThanOrEqual(4);
+  expect(CONNECTIONS.filter(({ parent }) => parent !== 'Query')).toEqual([]);
+});
+
+describe.each(CONNECTIONS.map(({ field }) => [field.name, field] as const))('%s', (name, field) => {
+  const ask = async (window: Record<string, unknown>) => {
+    const required = Object.fromEntries(field.args.filter(({ type }) => isNonNullType(type)).map((argument) => [argument.name, account.idFor(REQUIRED[name]!.id)]));
+    const all: Record<string, unknown> = { ...required, ...window };
+    const used = field.args.filter((argument) => argument.name in all);
+    const list = (write: (argument: (typeof used)[number]) => string) => (used.length === 0 ? '' : `(${used.map(write).join(', ')})`);
+    const query = `query Page${list((argument) => `$${argument.name}: ${String(argument.type)}`)} { page: ${name}${list((argument) => `${argument.name}: $${argument.name}`)} { edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount trust { hreiScore } } }`;
+    return account.caller.graphql(query, all);
+  };
+  const page = async (window: Record<string, unknown>): Promise<Page> => {
+    const { data, errors } = await ask(window);
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    return (data as Json)['page'] as unknown as Page;
+  };
+  const cursors = ({ edges }: Page) => edges.map(({ cursor }) => cursor);
+
+  test('has the arguments of the specification', () => {
+    expect(field.args.map((argument) => argument.name)).toEqual(expect.arrayContaining(['first', 'after', 'last', 'before']));
+  });
+
+  test('walks forwards and backwards through the same entries', async () => {
+    const whole = await page({ first: 100 });
+    expect(whole.edges.length).toBe(whole.totalCount);
+    expect(whole.totalCount).toBeGreaterThanOrEqual(3);
+    const forwards: string[] = [];
+    for (let next = await page({ first: 1 }); ; next = await page({ first: 1, after: next.pageInfo.endCursor })) {
+      forwards.push(...cursors(next));
+      expect(next.pageInfo.hasNextPage).toBe(forwards.length < whole.totalCount);
+      if (!next.pageInfo.hasNextPage) break;
+    }
+    expect(forwards).toEqual(cursors(whole));
+    const backwards: string[] = [];
+    for (let next = await page({ last: 1 }); ; next = await page({ last: 1, before: next.pageInfo.startCursor })) {
+      backwards.unshift(...cursors(next));
+      expect(next.pageInfo.hasPreviousPage).toBe(backwards.length < whole.totalCount);
+      if (!next.pageInfo.hasPreviousPage) break;
+    }
+    expect(backwards).toEqual(cursors(whole));
+    const between = await page({ first: 100, after: forwards[0], before: forwards.at(-1) });
+    expect(cursors(between)).toEqual(forwards.slice(1, -1));
+    expect(await page({ first: 1, after: forwards.at(-1) })).toMatchObject({ edges: [], pageInfo: { hasNextPage: false, startCursor: null, endCursor: null } });
+  });
+
+  test.each([
+    [{ first: 0 }, '/first'], [{ first: -1 }, '/first'], [{ first: 101 }, '/first'], [{ last: 0 }, '/last'], [{ last: 101 }, '/last'], [{ first: 1, last: 1 }, '/last'],
+    [{ after: 'nothing' }, '/after'], [{ before: '' }, '/before'], [{ after: Buffer.from('row:-1').toString('base64url') }, '/after'], [{ first: 1, after: Buffer.from(`row:${'9'.repeat(40)}`).toString('base64url') }, '/after'],
+  ])('%j is refused and names the argument', async (window, param) => {
+    const { errors } = await ask(window);
+    expect(errors).toMatchObject([{ extensions: { type: 'validation_error', http_status: 422, param, errors: [{ param }] } }]);
+  });
+});
