@@ -27,6 +27,11 @@ describe('a subgraph in a process of its own', () => {
     expect(await ask(await tokens.sign(callerContext(), 'books'))).toEqual({ status: 200, errors: undefined });
   });
 
+  test('hears everything that the gateway knows of a request', async () => {
+    const context = { ...callerContext(), origin: { clientAddress: '192.0.2.1', userAgent: 'test' }, sandboxDelayMs: 1500 };
+    expect(await tokens.verify(await tokens.sign(context, 'books'), 'books')).toEqual(context);
+  });
+
   test('answers to nothing else', async () => {
     const refused = { status: 401, errors: ['INVALID_API_KEY'] };
     const old = principalTokens(SECRET, () => new Date(Date.now() - 60_000));
