@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../operation.ts';
 
 /** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
-const MAX_REACH = 100_000;
+export const MAX_REACH = 100_000;
 
 const MAX_PER_PAGE = 100;
 
