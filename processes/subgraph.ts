@@ -4,6 +4,7 @@ import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { localExports } from './exports-port.ts';
 import { serveExports } from './exports-transport.ts';
+import { localRecords } from './records-port.ts';
 import { openRoleGround } from './role-ground.ts';
 import type { Running } from './running.ts';
 import { serveRecords } from './records-transport.ts';
@@ -16,7 +17,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const subgraph = await buildNamedSubgraph(name, { ground, keyPepper: Buffer.from(config.keyPepper!), clock, config });
-  const streams = name === 'attribution' ? { ...serveRecords(recordsPort({ ground, clock }).receiveRecords), ...serveExports(localExports(ground)) } : undefined;
+  const streams = name === 'attribution' ? { ...serveRecords(localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords)), ...serveExports(localExports(ground)) } : undefined;
   const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
   return {
     welcome: [`Liftgraph subgraph ${name} is up at ${server.url}`],

@@ -4,6 +4,7 @@ import { interruptible } from '../interruptible.ts';
 import { isFinished, isLast, readJob, watchJob } from '../job-progress.ts';
 import type { Job, Json } from '../operation.ts';
 import { waitPreference } from '../preferences.ts';
+import { keepingLastEvent } from '../replay.ts';
 import { openEventStream } from '../sse.ts';
 import { DEFAULT_HEARTBEAT_MS } from './stream-progress.ts';
 
@@ -23,7 +24,8 @@ export const runJob: Step = {
     const id = String(started['id']);
 
     if ((request.query as { stream?: boolean }).stream === true) {
-      const events = watchJob(call, job, id, { ...sections, after: 0 });
+      const watched = watchJob(call, job, id, { ...sections, after: 0 });
+      const events = call.held === null ? watched : keepingLastEvent(watched, call.held);
       call.answer = { status: 200, body: openEventStream(events, { heartbeatMs: door.config.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, closing: door.closing, whenEnded: (ended) => call.whenEnded(ended), logger: call.logger }), headers: {} };
       return;
     }
