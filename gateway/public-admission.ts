@@ -26,8 +26,8 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
    * @param said what the operation says about itself
    * @throws ProblemError as {@link Admission.admit} does, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
-    const { requestId, authorization, nonce, wishes } = said;
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
+    const { requestId, authorization, nonce, idempotencyKey, wishes } = said;
     const header = http.headers['svc-api-version'];
     const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
@@ -37,6 +37,6 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
     const principal = admitted?.principal ?? null;
     const sandboxDelayMs = grantSandboxWishes(principal, wishes);
     const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
-    return { request: { context, nonce, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
+    return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
   };
 }

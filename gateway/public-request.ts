@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { z } from 'zod';
 import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { RateWindow } from '../platform/auth/rate-limits.ts';
+import type { HeldClaim } from '../platform/idempotency/claims.ts';
+
+/** The answer to a mutation with an idempotency key, as it is kept for whoever sends it again. */
+export const keptResult = z.object({ status: z.int().optional(), result: z.record(z.string(), z.unknown()) });
+export type KeptResult = z.output<typeof keptResult>;
 
 /** An operation of a stranger on its way through the gateway, over HTTP or WebSocket. */
 export interface PublicRequest {
@@ -9,6 +15,10 @@ export interface PublicRequest {
   readonly nonce: string | undefined;
   /** Where rate windows stand that the operation was counted in. */
   windows: readonly RateWindow[];
+  /** `SVC-Idempotency-Key`, or `extensions.idempotencyKey` over WebSocket. */
+  readonly idempotencyKey: string | undefined;
+  /** What a mutation with such a key holds while it runs. */
+  held?: HeldClaim<KeptResult>;
   /** Set when the operation was refused before it ran (GraphQL over HTTP, "request error"). */
   refused: boolean;
   /** What Apollo Server stumbled over; it would answer "Internal server error" and forget the cause. */

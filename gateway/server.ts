@@ -7,11 +7,13 @@ import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'gra
 import type { Middleware } from 'koa';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
+import type { Claims } from '../platform/idempotency/claims.ts';
 import { principalTokens, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import { SCALARS } from '../platform/graph/scalars.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { graphClient, type GraphClient } from './client.ts';
+import { idempotentMutations } from './idempotent-mutations.ts';
 import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
 import { inProcessEvents, remoteEvents, type SubgraphEvents } from './event-sources.ts';
 import { httpDoor } from './http.ts';
@@ -37,6 +39,8 @@ export interface GatewayOptions {
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly admission: Admission;
+  /** Who may answer an idempotency key. */
+  readonly claims: Claims;
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly clock: () => Date;
@@ -110,7 +114,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger,
-    plugins: [publicRules(admission, limits), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
+    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
     formatError: (_formatted, error) => {
       const request = publicRequests.getStore();
       if (request !== undefined) return errors.present(error, request.context.requestId);

@@ -6,6 +6,7 @@ import type { RequestContext } from '../platform/auth/principal.ts';
 import { withoutValue } from '../platform/graph/bad-values.ts';
 import { Documents } from '../platform/graph/documents.ts';
 import { SocketClosure, webSocketEndpoint, type SocketExtra, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
+import { wellFormedKey } from '../platform/idempotency/idempotency-key.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { EventStream } from './event-stream.ts';
 import { assertSoundInput } from './operation-input.ts';
@@ -52,9 +53,10 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
   const admitted = (connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> => {
     // Named like the header, whose case does not matter either: many clients are told to write Authorization.
     const authorization = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+    const { nonce, idempotencyKey: key } = extensions;
+    const idempotencyKey = key === undefined || key === null ? undefined : wellFormedKey(key, 'extensions:idempotencyKey');
     const shown = authorization === undefined || authorization === null ? undefined : String(authorization);
-    const { nonce } = extensions;
-    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
+    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined, idempotencyKey, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
   };
 
   const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {

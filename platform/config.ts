@@ -32,7 +32,7 @@ export interface Config {
   readonly internalSecret: string | undefined;
   /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
   readonly keyPepper: string | undefined;
-  /** Seals what must be kept secret at rest, such as the signing keys; the same in every worker. Role `all` makes its own when unset. */
+  /** Seals what must be kept secret at rest, such as signing keys and answers to idempotency keys; the same in every worker and gateway. Role `all` makes its own when unset. */
   readonly keyEncryptionKey: string | undefined;
   /** Age at which a signing key is replaced by the next; 0 leaves that to people. */
   readonly signingKeyDays: number;
@@ -161,7 +161,7 @@ const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'D
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
 const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   all: [],
-  gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
+  gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY'],
   'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'AUDIT_HEADS_FILE'],
   'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],

@@ -3,6 +3,7 @@ import { KeyStore } from '../platform/auth/key-store.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import type { Config } from '../platform/config.ts';
+import { PostgresClaims } from '../platform/idempotency/claims.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
@@ -52,7 +53,8 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
       admission,
       oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
-      ingestRecords: localRecords(recordsPort({ ground, clock }).receiveRecords),
+      ingestRecords: localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords),
+      claims: new PostgresClaims({ ...ground, secret: keyEncryptionKey, logger }),
       keys: new PublicKeyStore(ground.database),
       exportAttribution: localExports(ground),
       health: () => healthReport(ground, worker.pool, process.uptime()),

@@ -5,6 +5,7 @@ import type { Admission } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Config } from '../platform/config.ts';
+import type { Claims } from '../platform/idempotency/claims.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
@@ -31,6 +32,7 @@ export interface FrontOptions {
   readonly firstAccount?: FirstAccount | null;
   /** Issues tokens. */
   readonly oauth: Oauth;
+  readonly claims: Claims;
   /** Signs who calls towards remote subgraphs; not needed without any. */
   readonly internalSecret?: string;
   readonly ingestRecords: IngestRecords;
@@ -58,11 +60,12 @@ const GRAPH_BODY_TIMEOUT_MS = 15_000;
 
 /** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
 export async function openFront(options: FrontOptions): Promise<Front> {
-  const { config, admission, logger, clock, health } = options;
+  const { config, admission, claims, logger, clock, health } = options;
   let draining = false;
   const gateway = await createGateway({
     subgraphs: options.subgraphs,
     admission,
+    claims,
     logger,
     clock,
     newRequestId,
@@ -74,7 +77,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, claims, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../gateway/data-sources.ts';
 import type { Config } from '../platform/config.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
+import { PostgresClaims } from '../platform/idempotency/claims.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
@@ -31,6 +32,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     admission,
     oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
+    claims: new PostgresClaims({ ...ground, secret: config.keyEncryptionKey!, logger }),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
     health: () => healthReport(ground, null, process.uptime()),

@@ -4,6 +4,7 @@ import { authOwner } from '../platform/auth/migrations.ts';
 import type { Config } from '../platform/config.ts';
 import { eventsOwner } from '../platform/events/migrations.ts';
 import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
+import { idempotencyOwner } from '../platform/idempotency/migrations.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';
 import type { MigrationOwner } from '../platform/postgres/migrate.ts';
@@ -17,7 +18,7 @@ import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
 
 /** Everyone who has tables in PostgreSQL. */
-export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, trustOwner, agentsOwner, attributionOwner];
+export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, idempotencyOwner, trustOwner, agentsOwner, attributionOwner];
 
 /** The stores and channels that a process stands on. */
 export interface Ground {

@@ -9,6 +9,7 @@ const FORGETTERS = [
   'auth.forget_old_rate_windows()', // their day
   'auth.forget_old_failures()', // an hour
   'auth.forget_old_grants()', // codes after 31 days, tokens a day after their end
+  'idempotency.forget_old_claims()', // a day
   'attribution.forget_old_progress()', // an hour after the end of its analysis
   'attribution.forget_old_sandbox_results()', // 30 days
   'events.forget_old_events()', // 90 days after they were relayed

@@ -1,18 +1,48 @@
-import { requireUuid } from '../platform/identifiers.ts';
+import { z } from 'zod';
 import { assertAction } from '../platform/auth/actions.ts';
-import type { IngestRecords } from '../rest-adapter/call.ts';
-import type { ReceiveRecords, RecordsReport } from '../subgraphs/attribution/data-sources/records.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import { digested, digestOf } from '../platform/idempotency/content-digest.ts';
+import { exactlyOnce } from '../platform/idempotency/exactly-once.ts';
+import { idempotencyConflict } from '../platform/idempotency/idempotency-key.ts';
+import { requireUuid } from '../platform/identifiers.ts';
+import type { Database } from '../platform/postgres/database.ts';
+import { contentKind, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
 import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
+import { recordsReport, type ReceiveRecords, type RecordsReport } from '../subgraphs/attribution/data-sources/records.ts';
 
-/** Lets the REST door stream uploads into the attribution subgraph of the same process. */
-export function localRecords(receiveRecords: ReceiveRecords): IngestRecords {
+const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string().nullable() });
+
+/**
+ * Lets the REST door stream uploads into the attribution subgraph of the same process. The body of an upload is part of
+ * what its idempotency key stands for, and is known only when it has passed: its digest is recorded with the effect.
+ */
+export function localRecords(database: Database, receiveRecords: ReceiveRecords): IngestRecords {
   return async (context, dataSourceId, upload) => {
     const principal = assertAction(context.principal, 'dataSource:write');
-    return outcomeOf(await receiveRecords(principal, requireUuid('ds', dataSourceId, 'data source'), upload));
+    const id = requireUuid('ds', dataSourceId, 'data source');
+    const { body, digest } = contentOf(context, upload);
+    return exactlyOnce(database, context, {
+      effect: uploadEffect,
+      act: async (settle) => {
+        const report = await receiveRecords(principal, id, { ...upload, body }, (em, stored) => settle(em, { report: stored, contentDigest: digest() }));
+        return outcomeOf(report, digest());
+      },
+      recall: async ({ report, contentDigest }) => {
+        // Rows as JSON are part of the fingerprint already.
+        if (contentDigest !== null && contentDigest !== (await digestOf(contentKind(upload), upload.body))) throw idempotencyConflict();
+        return outcomeOf(report, contentDigest);
+      },
+    });
   };
 }
 
+/** Hashes only what somebody may compare. */
+function contentOf(context: RequestContext, upload: RecordUpload): Pick<ReturnType<typeof digested>, 'body' | 'digest'> {
+  if (context.idempotency === undefined || upload.mediaType === 'application/json') return { body: upload.body, digest: () => null };
+  return digested(contentKind(upload), upload.body);
+}
+
 /** What the REST door says of an upload. */
-export function outcomeOf(report: RecordsReport): IngestOutcome {
-  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: report.firstErrors, warnings: report.warnings };
+function outcomeOf(report: RecordsReport, contentDigest: string | null): IngestOutcome {
+  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: report.firstErrors, warnings: report.warnings, contentDigest };
 }

@@ -1,15 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
-import { assertAction } from '../platform/auth/actions.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
-import { requireUuid } from '../platform/identifiers.ts';
 import type { IngestRecords } from '../rest-adapter/call.ts';
 import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
-import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
-import { outcomeOf } from './records-port.ts';
 
 /** Uploads between the gateway's process and that of the attribution subgraph: one HTTP request, streamed through. */
 const PATH = '/records/';
@@ -39,14 +35,12 @@ export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): In
 }
 
 /** The subgraph's side. */
-export function serveRecords(receiveRecords: ReceiveRecords): StreamHandlers {
+export function serveRecords(ingestRecords: IngestRecords): StreamHandlers {
   return {
     [PATH]: async (request: IncomingMessage, response: ServerResponse, context: RequestContext) => {
-      const principal = assertAction(context.principal, 'dataSource:write');
       const { 'content-type': mediaType, 'content-encoding': contentEncoding } = headers.parse(request.headers);
-      const dataSourceId = requireUuid('ds', decodeURIComponent(request.url!.slice(PATH.length)), 'data source');
-      const report = await receiveRecords(principal, dataSourceId, { mediaType, contentEncoding, body: request });
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outcome: outcomeOf(report) }));
+      const outcome = await ingestRecords(context, decodeURIComponent(request.url!.slice(PATH.length)), { mediaType, contentEncoding, body: request });
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outcome }));
     },
   };
 }

@@ -30,7 +30,7 @@ export interface SubgraphOptions {
 /** The verb behind uploads, with its services filled in. */
 export function recordsPort({ ground, clock }: Pick<SubgraphOptions, 'ground' | 'clock'>): RecordsPort {
   const services = { database: ground.database, clickhouse: ground.clickhouse, clock, measureSource: measureSource(ground.clickhouse) };
-  return { receiveRecords: (principal, dataSourceId, records) => receiveRecords(services, principal, dataSourceId, records) };
+  return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
 }
 
 /** Builds one subgraph with its services filled in. */

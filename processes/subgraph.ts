@@ -5,6 +5,7 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 import { auditPlaces, auditSealer, repeatedly } from './audit-services.ts';
 import { localExports } from './exports-port.ts';
 import { serveExports } from './exports-transport.ts';
+import { localRecords } from './records-port.ts';
 import { openRoleGround } from './role-ground.ts';
 import type { Running } from './running.ts';
 import { serveRecords } from './records-transport.ts';
@@ -18,7 +19,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
   const subgraph = await buildNamedSubgraph(name, { ground, keyPepper, auditPlaces: auditPlaces(config), clock, config });
-  const streams = name === 'attribution' ? { ...serveRecords(recordsPort({ ground, clock }).receiveRecords), ...serveExports(localExports(ground)) } : undefined;
+  const streams = name === 'attribution' ? { ...serveRecords(localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords)), ...serveExports(localExports(ground)) } : undefined;
   const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
   const sealer = auditSealer(ground.database, keyPepper);
   const sealing = name === 'agents' ? repeatedly(() => sealer.sealAll(), 'the audit log could not be sealed and will be tried again', logger) : undefined;

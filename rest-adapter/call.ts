@@ -7,12 +7,14 @@ import type { Admission, Admitted } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Principal, RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
+import type { Claims, HeldClaim } from '../platform/idempotency/claims.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
 import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
+import type { KeptAnswer } from './kept-answer.ts';
 import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
 import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
 import type { VersionChange } from './versions/version-change.ts';
@@ -30,6 +32,11 @@ export interface RecordUpload {
  * @throws ProblemError `resource_not_found`, `validation_error` (unrecognised columns, wrong currency), `conflict`.
  */
 export type IngestRecords = (context: RequestContext, dataSourceId: string, upload: RecordUpload) => Promise<IngestOutcome>;
+
+/** What makes the bytes of an upload what they are. */
+export function contentKind({ mediaType, contentEncoding }: Pick<RecordUpload, 'mediaType' | 'contentEncoding'>): string {
+  return `${mediaType} ${contentEncoding}`;
+}
 
 /** A file on its way out. */
 export interface ExportedFile {
@@ -67,6 +74,7 @@ export interface Door {
   readonly client: GraphClient;
   readonly admission: Admission;
   readonly oauth: Oauth;
+  readonly claims: Claims;
   readonly ingestRecords: IngestRecords;
   readonly exportAttribution: ExportAttribution;
   readonly health: () => Promise<HealthReport>;
@@ -113,6 +121,12 @@ export class Call {
   sandboxDelayMs: number | undefined = undefined;
   /** The JSON body as it came, undefined where there was none. */
   body: unknown = undefined;
+  /** The body of an upload of rows as JSON, as it came. */
+  bodyBytes: Buffer | undefined = undefined;
+  /** What this request holds where it came with an idempotency key. */
+  held: HeldClaim<KeptAnswer> | null = null;
+  /** Of the content that was streamed in, where an answer hangs on it. */
+  contentDigest: string | null = null;
   request: ValidRequest = { path: {}, query: {}, headers: {}, body: undefined };
   answer: Answer | null = null;
 
@@ -136,7 +150,7 @@ export class Call {
   /** The graph is asked in the newest version; `respond` takes the answer back to the caller's (see versions/). */
   get context(): RequestContext {
     const { requestId, principal, origin, sandboxDelayMs } = this;
-    return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
+    return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }), ...(this.held === null ? {} : { idempotency: this.held.claim }) };
   }
 
   /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */

@@ -10,6 +10,7 @@ import { headerName } from './header-name.ts';
 import { needsBody, type Json, type Operation } from './operation.ts';
 import { problemsOf, stepsOf } from './pipeline.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
+import { claimIdempotencyKey, KEYED_METHODS } from './steps/claim-idempotency-key.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
@@ -50,7 +51,7 @@ export function buildOpenApi(publicBaseUrl: string): Json {
       title: 'Liftgraph',
       version: '1.0.0',
       summary: 'Causal marketing attribution for e-commerce',
-      description: 'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce. Errors have one structure, and each error type a page at its doc_url.',
+      description: 'Every answer carries a trust envelope. State-changing requests need a fresh X-Nonce, and with an SVC-Idempotency-Key they may be sent again without a second effect. Errors have one structure, and each error type a page at its doc_url.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicBaseUrl }],
@@ -110,8 +111,17 @@ function parametersOf(operation: Operation, components: Components): Json[] {
     parameters.push({ name: 'SVC-Sandbox-Force', in: 'header', required: false, description: 'Answers with this error; ignored with live keys', schema: { type: 'string', enum: [...FORCIBLE_PROBLEMS] } });
     if (operation.kind === 'job') parameters.push({ name: 'SVC-Sandbox-Delay', in: 'header', required: false, description: 'Milliseconds that the job takes longer, so that it can be watched; ignored with live keys', schema: { type: 'integer', minimum: 0, maximum: MAX_SANDBOX_DELAY_MS } });
   }
+  if (takesIdempotencyKey(operation)) {
+    const description = 'Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each';
+    parameters.push({ name: 'SVC-Idempotency-Key', in: 'header', required: false, description, schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' }, example: 'order-4711' });
+  }
   if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
   return parameters;
+}
+
+/** By its steps, as all else; a deletion that is sent again needs none (contract §9.6). */
+function takesIdempotencyKey(operation: Operation): boolean {
+  return KEYED_METHODS.has(operation.method) && stepsOf(operation.kind).includes(claimIdempotencyKey);
 }
 
 function fields(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header', example: Readonly<Record<string, string>> | undefined, components: Components): Json[] {
@@ -141,6 +151,7 @@ function successResponses(operation: Operation, components: Components): Json {
   const headers = {
     ...Object.fromEntries(Object.keys(isCounted(operation) ? { ...COMMON_HEADERS, ...RATE_HEADERS } : COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     ...Object.fromEntries(Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+    ...(takesIdempotencyKey(operation) ? { 'SVC-Idempotent-Replayed': { description: '`true` where the answer was given before, and nothing happened this time', schema: { type: 'string', enum: ['true'] } } } : {}),
     ...(operation.isResource === true ? { ETag: { description: 'For If-None-Match', schema: { type: 'string' } } } : {}),
   };
   const events = { 'text/event-stream': { schema: { type: 'string', description: 'Events progress, channel_result, result and error; id is what Last-Event-ID resumes from' } } };

@@ -7,11 +7,12 @@ import { assertScope } from './steps/assert-scope.ts';
 import { assignRequestId } from './steps/assign-request-id.ts';
 import { authenticate } from './steps/authenticate.ts';
 import { checkHealth } from './steps/check-health.ts';
+import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { grantWishes } from './steps/grant-sandbox-wishes.ts';
-import { ingestUpload } from './steps/ingest-upload.ts';
+import { ingestUpload, readRows } from './steps/ingest-upload.ts';
 import { limitClients } from './steps/limit-clients.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
 import { negotiateMedia } from './steps/negotiate-media.ts';
@@ -60,7 +61,9 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [readForm,                                      OF   ],
   // By client, so that the body comes first.
   [limitClients,                               O, OF   ],
-  // Idempotency belongs here: its fingerprint needs the body, its replay makes what follows unnecessary.
+  [readRows,                  U                        ],
+  // Its fingerprint needs the body, its replay makes what follows unnecessary.
+  [claimIdempotencyKey, W, J, U,            PW         ],
   [validateRequest,  R, W, J, U, D, S, PR, PW          ],
   [executeDocument,  R, W,                  PW         ],
   [runJob,                 J                           ],

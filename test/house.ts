@@ -10,6 +10,7 @@ import { KeyStore } from '../platform/auth/key-store.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
+import { PostgresClaims, type ClaimsOptions } from '../platform/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
@@ -52,6 +53,8 @@ export interface House {
 export interface HouseOptions {
   /** Whether jobs are taken; true. */
   readonly withWorker?: boolean;
+  /** Shorter leases and waits for idempotency keys. */
+  readonly claims?: Pick<ClaimsOptions, 'leaseMs' | 'waitMs'>;
   /** The service's clock; the system's. */
   readonly clock?: () => Date;
   /** Those of the contract are in the way of most tests: without this nobody is limited. */
@@ -91,7 +94,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
-  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(records), ...serveExports(localExports(ground)) } })));
+  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(localRecords(ground.database, records)), ...serveExports(localExports(ground)) } })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const port = options.isPublic === true ? await freePort() : 0;
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
@@ -103,7 +106,8 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     firstAccount: options.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, options.bootstrapToken),
     admission,
     oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl }),
-    ingestRecords: layout === 'one process' ? localRecords(records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    ingestRecords: layout === 'one process' ? localRecords(ground.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    claims: new PostgresClaims({ ...ground, secret: TEST_SECRET, logger, ...options.claims }),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     health: () => healthReport(ground, worker?.pool ?? null, 1),

@@ -1,7 +1,8 @@
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
 /** Key classes by prefix (contract §5.2–3). */
-export type ApiKeyKind = 'svc_agent_sk' | 'svc_live_sk' | 'svc_test_sk';
+export const API_KEY_KINDS = ['svc_agent_sk', 'svc_live_sk', 'svc_test_sk'] as const;
+export type ApiKeyKind = (typeof API_KEY_KINDS)[number];
 
 const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SECRET_LENGTH = 24;

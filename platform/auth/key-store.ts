@@ -1,8 +1,9 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { z } from 'zod';
 import type { Database } from '../postgres/database.ts';
 import type { Uuid } from '../identifiers.ts';
-import { newUuid } from '../identifiers.ts';
-import { apiKeyLookup, generateApiKey, sealApiKey, type ApiKeyKind, type StoredApiKey } from './api-key.ts';
+import { newUuid, uuid } from '../identifiers.ts';
+import { API_KEY_KINDS, apiKeyLookup, generateApiKey, sealApiKey, type ApiKeyKind, type StoredApiKey } from './api-key.ts';
 import { SCOPES, type Scope } from './principal.ts';
 
 /** What a list of keys may show of one (contract: prefix, last4); 95 bits stay unseen. */
@@ -32,6 +33,9 @@ export interface IssuedApiKey {
   readonly last4: string;
   readonly createdAt: Date;
 }
+
+/** The same as it is remembered, sealed, under an idempotency key. */
+export const issuedApiKey = z.object({ id: uuid, secret: z.string(), kind: z.enum(API_KEY_KINDS), displayPrefix: z.string(), last4: z.string(), createdAt: z.coerce.date() });
 
 /** A live key and its twin for the sandbox. */
 export interface IssuedKeyPair {

@@ -55,15 +55,18 @@ export interface RequestOrigin {
 }
 
 /**
- * The caller's claim on an idempotency key, taken at the door. Whoever commits the effect of the operation does so in
- * the transaction that also marks the claim: see platform/idempotency.
+ * An attempt's claim on an idempotency key, taken at the door. Whoever commits the effect of the operation records it in
+ * the same transaction: see platform/idempotency.
  */
 export interface IdempotencyClaim {
-  /** Whose keys they are: one namespace per account and environment, or per address of a stranger. */
-  readonly scope: string;
-  readonly key: string;
+  /** Names the key of one scope without telling it, base64url. */
+  readonly id: string;
   /** UUID of this attempt; an attempt whose lease was taken over commits nothing any more. */
   readonly attemptId: string;
+  /** Seals what is stored for this key, so that it stays unreadable without the client's key. Never stored. */
+  readonly sealKey: string;
+  /** An earlier attempt had the effect and died before it answered: it must be recalled, not repeated. */
+  readonly hasEffect: boolean;
 }
 
 /** What every operation runs in, whichever door it came through. `principal` is null for public operations. */

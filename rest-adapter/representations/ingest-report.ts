@@ -20,6 +20,8 @@ export interface IngestOutcome {
   readonly warnings: readonly string[];
   /** Public id of the upload, by which its rejected rows can be told apart. */
   readonly uploadId?: string;
+  /** Tells whether another upload brings the same content; null where it was not read to its end. Not shown. */
+  readonly contentDigest?: string | null;
 }
 
 export const rejectedRow = z

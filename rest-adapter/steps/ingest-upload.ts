@@ -1,7 +1,8 @@
 import { ProblemError } from '../../schema/problems.ts';
+import { digestOf } from '../../platform/idempotency/content-digest.ts';
 import { recordEnvelope } from '../../platform/trust/envelope.ts';
 import { bodyStream, readWholeBody, type BodyLimits } from '../body-stream.ts';
-import type { Call, RecordUpload, Step } from '../call.ts';
+import { contentKind, type Call, type RecordUpload, type Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
 import { firstFile } from '../multipart.ts';
 import type { Json } from '../operation.ts';
@@ -14,6 +15,28 @@ import { jsonPointer, parse, problem } from './validate-request.ts';
 const JSON_LIMIT_BYTES = 1024 ** 2;
 const DEFAULT_TIMEOUT_MS = 15_000;
 
+/** Reads rows that are sent as JSON; files stay in the request as streams. */
+export const readRows: Step = {
+  name: 'read-rows',
+  problems: ['invalid_request', 'payload_too_large', 'unsupported_media_type'],
+  async run(call, next) {
+    const { http } = call;
+    const sent = parseMediaType(http.get('Content-Type'));
+    if (sent.essence === 'application/json') {
+      if (uploadEncoding(http.get('Content-Encoding')) !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
+      const { maxBytes, idleTimeoutMs } = limitsOf(call);
+      call.bodyBytes = await readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+      call.body = parseJson(call.bodyBytes);
+    }
+    await next();
+  },
+};
+
+/** Tells the content of an upload from that of another; null for rows as JSON. Reads the body. */
+export async function streamedDigest(call: Call): Promise<string | null> {
+  return call.bodyBytes === undefined ? openUpload(call, (upload) => digestOf(contentKind(upload), upload.body)) : null;
+}
+
 /** Streams the body of an upload into the ingest port; only rows sent as JSON are read and checked here. */
 export const ingestUpload: Step = {
   name: 'ingest-upload',
@@ -22,6 +45,7 @@ export const ingestUpload: Step = {
     const { operation, request, door } = call;
     const { id } = request.path as { readonly id: string };
     const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload));
+    call.contentDigest = outcome.contentDigest ?? null;
     const body: Json = {
       ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
       kind: outcome.kind,
@@ -38,17 +62,12 @@ export const ingestUpload: Step = {
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
 async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {
-  const { http, door } = call;
-  const idleTimeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const limits: BodyLimits = { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs };
+  const { http } = call;
+  if (call.bodyBytes !== undefined) return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, call.bodyBytes) });
+  const limits = limitsOf(call);
   const sent = parseMediaType(http.get('Content-Type'));
   const contentEncoding = uploadEncoding(http.get('Content-Encoding'));
 
-  if (sent.essence === 'application/json') {
-    if (contentEncoding !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
-    const bytes = await readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, limits.maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
-    return ingest({ mediaType: 'application/json', contentEncoding: 'identity', body: jsonRows(call, bytes) });
-  }
   if (sent.essence === 'multipart/form-data') {
     if (contentEncoding !== 'identity') throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', { param: 'header:Content-Encoding' });
     return firstFile(http.req.headers, bodyStream(http.req, limits), (file) =>
@@ -66,6 +85,10 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
   }
 }
 
+function limitsOf({ door }: Call): BodyLimits {
+  return { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs: door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS };
+}
+
 function remembering(source: AsyncIterable<Buffer>): { readonly body: AsyncIterable<Uint8Array>; failure(): ProblemError | undefined } {
   let failure: ProblemError | undefined;
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -81,8 +104,7 @@ function remembering(source: AsyncIterable<Buffer>): { readonly body: AsyncItera
 
 /** The rows as one JSON array: the bytes as they came, or the `records` member written anew. */
 async function* jsonRows(call: Call, bytes: Buffer): AsyncGenerator<Uint8Array> {
-  const value = parseJson(bytes);
-  const { errors } = parse(call.operation.bodySchema, value, jsonPointer);
+  const { errors } = parse(call.operation.bodySchema, call.body, jsonPointer);
   if (errors.length > 0) throw problem('validation_error', errors);
-  yield Array.isArray(value) ? bytes : Buffer.from(JSON.stringify((value as Json)['records']));
+  yield Array.isArray(call.body) ? bytes : Buffer.from(JSON.stringify((call.body as Json)['records']));
 }

@@ -5,6 +5,7 @@ import { interruptible } from '../interruptible.ts';
 import { isFinished, isLast, readJob, watchJob } from '../job-progress.ts';
 import type { Job, Json } from '../operation.ts';
 import { waitPreference } from '../preferences.ts';
+import { keepingLastEvent } from '../replay.ts';
 
 /** What a client that got an unfinished resource should wait before it looks again. */
 const POLL_AFTER_S = 2;
@@ -22,7 +23,8 @@ export const runJob: Step = {
     const id = String(started['id']);
 
     if ((request.query as { stream?: boolean }).stream === true) {
-      call.answer = answerWithEvents(call, watchJob(call, job, id, { ...sections, after: 0 }));
+      const watched = watchJob(call, job, id, { ...sections, after: 0 });
+      call.answer = answerWithEvents(call, call.held === null ? watched : keepingLastEvent(watched, call.held));
       return;
     }
     const { waitS, applied } = waitPreference((request.headers as { prefer?: string }).prefer);

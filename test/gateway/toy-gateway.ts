@@ -12,6 +12,7 @@ import { newRequestId } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../gateway/server.ts';
 import { readJson } from '../../rest-adapter/read-json.ts';
+import { memoryClaims } from '../memory-claims.ts';
 import { EventSource } from './event-source.ts';
 import { toySubgraphs } from './toy-subgraphs.ts';
 
@@ -102,6 +103,7 @@ export async function startToyGateway(mode: Mode, overrides: Partial<GatewayOpti
     subgraphs: mode === 'remote' ? subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: subgraphServers[index]!.url })) : subgraphs,
     internalSecret: SECRET,
     admission,
+    claims: memoryClaims(),
     logger,
     clock,
     newRequestId,

@@ -13,6 +13,7 @@ import { newRequestId } from '../../platform/identifiers.ts';
 import type { Door, DoorConfig, ExportAttribution, IngestRecords } from '../../rest-adapter/call.ts';
 import type { HealthReport } from '../../rest-adapter/representations/health-report.ts';
 import { createRestDoor, HTTP_SERVER_OPTIONS, type RestDoor } from '../../rest-adapter/server.ts';
+import { memoryClaims } from '../memory-claims.ts';
 import { graphClient, type Resolvers } from './graph.ts';
 import { NOW, shop } from './shop.ts';
 
@@ -71,6 +72,7 @@ export interface TestDoor extends AsyncDisposable {
   readonly door: RestDoor;
   readonly client: ReturnType<typeof graphClient>;
   readonly admission: ReturnType<typeof memoryAdmission>;
+  readonly claims: ReturnType<typeof memoryClaims>;
   /** Log lines, parsed. */
   readonly logs: { readonly msg: string; readonly level: number; readonly requestId?: string; readonly err?: { readonly message: string } }[];
   /** A request with a key, a fresh nonce and, for objects, a JSON body; `headers` with the value null are left out. */
@@ -83,11 +85,13 @@ export async function openDoor(
 ): Promise<TestDoor> {
   const client = graphClient(shop(options.resolvers));
   const admission = memoryAdmission();
+  const claims = memoryClaims();
   const logs: TestDoor['logs'] = [];
   const door = createRestDoor({
     client,
     admission,
     oauth: options.oauth ?? memoryOauth,
+    claims,
     ingestRecords: options.ingestRecords ?? drainRecords,
     exportAttribution: options.exportAttribution ?? nameOfExport,
     firstAccount: null,
@@ -114,6 +118,7 @@ export async function openDoor(
     door,
     client,
     admission,
+    claims,
     logs,
     call(method, path, { body, headers = {}, signal } = {}) {
       const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array) && !(body instanceof ReadableStream) && !(body instanceof FormData);

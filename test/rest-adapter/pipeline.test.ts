@@ -6,7 +6,7 @@ const names = (column: Parameters<typeof stepsOf>[0]) => stepsOf(column).map(({ 
 describe('order of the steps', () => {
   test('a write goes through all checks before its document is said', () => {
     expect(names('write')).toEqual([
-      'assign-request-id', 'respond', 'report-problems', 'negotiate-version', 'authenticate', 'assert-scope', 'grant-sandbox-wishes', 'consume-nonce', 'negotiate-media', 'read-body', 'validate-request', 'execute-document',
+      'assign-request-id', 'respond', 'report-problems', 'negotiate-version', 'authenticate', 'assert-scope', 'grant-sandbox-wishes', 'consume-nonce', 'negotiate-media', 'read-body', 'claim-idempotency-key', 'validate-request', 'execute-document',
     ]);
   });
 

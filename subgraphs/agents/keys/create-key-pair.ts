@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { lockAccount } from '../../../platform/auth/account-store.ts';
 import { isAddressRange } from '../../../platform/auth/address-range.ts';
-import type { IssuedKeyPair } from '../../../platform/auth/key-store.ts';
+import { issuedApiKey, type IssuedKeyPair } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import { publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { API_VERSIONS } from '../../../schema/value-lists.ts';
@@ -22,6 +23,9 @@ const request = z.object({
   apiVersion: z.enum(API_VERSIONS).nullish(),
 });
 
+/** The pair as a retry tells of it again. */
+export const keyPairEffect = z.object({ keyPairId: uuid, live: issuedApiKey, test: issuedApiKey, name: z.string().nullable(), scopes: z.array(z.enum(SCOPES)) });
+
 export interface CreatedKeyPair extends IssuedKeyPair {
   readonly name: string | null;
   readonly scopes: readonly Scope[];
@@ -32,7 +36,7 @@ export interface CreatedKeyPair extends IssuedKeyPair {
  * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan, `in_the_past`
  *   for an end that is over), `insufficient_permissions` (`missing_scope`; `live_key_required` from the sandbox)
  */
-export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown): Promise<CreatedKeyPair> {
+export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof keyPairEffect>>): Promise<CreatedKeyPair> {
   const input = parseInput(request, rawInput);
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   if (principal.environment === 'sandbox') throw new ProblemError('insufficient_permissions', 'A test key cannot make live keys. Use a live key, or the key of the agent.', { code: 'live_key_required' });
@@ -55,6 +59,7 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
       environment: principal.environment,
       details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes },
     });
+    await settle(em, { ...pair, name, scopes });
     return { ...pair, name, scopes };
   });
 }

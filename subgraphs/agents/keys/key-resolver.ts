@@ -2,9 +2,10 @@ import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { AccountKeys } from '../../../platform/auth/account-keys.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import { createKeyPair } from './create-key-pair.ts';
+import { createKeyPair, keyPairEffect, type CreatedKeyPair } from './create-key-pair.ts';
 import { assertKeyManager, type KeyServices } from './key-services.ts';
 import {
   ApiKeyConnection,
@@ -19,8 +20,8 @@ import {
   RotateKeyInput,
   RotateKeyPayload,
 } from './key-type.ts';
-import { revokeKey } from './revoke-key.ts';
-import { rotateKey, type Rotation } from './rotate-key.ts';
+import { revocationEffect, revokeKey } from './revoke-key.ts';
+import { rotateKey, rotationEffect, type Rotation } from './rotate-key.ts';
 
 @Resolver(() => ApiKeyType)
 export class KeyResolver {
@@ -44,26 +45,45 @@ export class KeyResolver {
   @Mutation(() => CreateKeyPayload, { description: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).' })
   async createKey(@Ctx() context: RequestContext, @Arg('input', () => CreateKeyInput) input: CreateKeyInput): Promise<CreateKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
-    const pair = await createKeyPair(this.#services, context, principal, input);
+    const pair = await exactlyOnce(this.#services.database, context, {
+      effect: keyPairEffect,
+      act: (settle) => createKeyPair(this.#services, context, principal, input, settle),
+      recall: (made): Promise<CreatedKeyPair> => Promise.resolve(made),
+    });
     return { keyPairId: publicId('kp', pair.keyPairId), name: pair.name, scopes: pair.scopes, live: presentNewKey(pair.live), test: presentNewKey(pair.test), trust: this.#trust(context, 2) };
   }
 
   @Mutation(() => RevokeKeyPayload, { description: 'Ends a key at once, with every token that it was shown for; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.' })
   async revokeKey(@Ctx() context: RequestContext, @Arg('input', () => RevokeKeyInput) { id }: RevokeKeyInput): Promise<RevokeKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
-    return { id, status: 'revoked', revokedAt: await revokeKey(this.#services, context, principal, id), trust: this.#trust(context, 1) };
+    const revokedAt = await exactlyOnce(this.#services.database, context, {
+      effect: revocationEffect,
+      act: (settle) => revokeKey(this.#services, context, principal, id, settle),
+      recall: (ended) => Promise.resolve(ended.revokedAt),
+    });
+    return { id, status: 'revoked', revokedAt, trust: this.#trust(context, 1) };
   }
 
   @Mutation(() => RotateKeyPayload, { description: 'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope).' })
   async rotateKey(@Ctx() context: RequestContext, @Arg('input', () => RotateKeyInput) { id, graceHours }: RotateKeyInput): Promise<RotateKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
-    return this.#present(await rotateKey(this.#services, context, principal, { keyId: id }, { graceHours }), context);
+    const rotation = await exactlyOnce(this.#services.database, context, {
+      effect: rotationEffect,
+      act: (settle) => rotateKey(this.#services, context, principal, { keyId: id }, { graceHours }, settle),
+      recall: (made): Promise<Rotation> => Promise.resolve(made),
+    });
+    return this.#present(rotation, context);
   }
 
   @Mutation(() => RotateKeyPayload, { description: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope).' })
   async rotateAgentKey(@Ctx() context: RequestContext, @Arg('input', () => RotateAgentKeyInput) { agentId, graceHours }: RotateAgentKeyInput): Promise<RotateKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
-    return this.#present(await rotateKey(this.#services, context, principal, { agentId }, { graceHours }), context);
+    const rotation = await exactlyOnce(this.#services.database, context, {
+      effect: rotationEffect,
+      act: (settle) => rotateKey(this.#services, context, principal, { agentId }, { graceHours }, settle),
+      recall: (made): Promise<Rotation> => Promise.resolve(made),
+    });
+    return this.#present(rotation, context);
   }
 
   #present({ fresh, previousId, previousEndsAt, trustScore }: Rotation, context: RequestContext): RotateKeyPayload {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { AccountKeys, type ApiKeyRecord } from '../../../platform/auth/account-keys.ts';
 import { lockAccount } from '../../../platform/auth/account-store.ts';
-import type { IssuedApiKey } from '../../../platform/auth/key-store.ts';
+import { issuedApiKey, type IssuedApiKey } from '../../../platform/auth/key-store.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { isUuid, publicId, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import { isUuid, publicId, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
 import { rewardRotation, trustScoreOf } from '../registry/trust-score.ts';
@@ -25,6 +26,9 @@ export interface Rotation {
   readonly trustScore: number | null;
 }
 
+/** The rotation as a retry tells of it again. */
+export const rotationEffect = z.object({ fresh: issuedApiKey, previousId: uuid, previousEndsAt: z.coerce.date(), trustScore: z.number().nullable() });
+
 /**
  * Replaces a key by another with the same scopes, allowlist, version and end. The old one works on for the grace. Two
  * keys of one line work at a time: where the named key is in its grace already, its successor is the one that is
@@ -32,7 +36,7 @@ export interface Rotation {
  * @throws ProblemError `resource_not_found`, `validation_error` (`key_ended`), `insufficient_permissions` (`missing_scope`
  *   when the key can do more than the caller's)
  */
-export async function rotateKey(services: KeyServices, context: RequestContext, principal: Principal, which: KeyToRotate, rawInput: unknown): Promise<Rotation> {
+export async function rotateKey(services: KeyServices, context: RequestContext, principal: Principal, which: KeyToRotate, rawInput: unknown, settle: Settle<z.output<typeof rotationEffect>>): Promise<Rotation> {
   const { graceHours } = parseInput(grace, rawInput);
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
@@ -54,7 +58,9 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
       environment: principal.environment,
       details: { new_key_id: publicId('key', fresh.id), previous_key_expires_at: previousEndsAt.toISOString() },
     });
-    return { fresh, previousId: old.id, previousEndsAt, trustScore: agentId === null ? null : await trustScoreOf(em, agentId) };
+    const rotation = { fresh, previousId: old.id, previousEndsAt, trustScore: agentId === null ? null : await trustScoreOf(em, agentId) };
+    await settle(em, rotation);
+    return rotation;
   });
 }
 

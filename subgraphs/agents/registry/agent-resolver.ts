@@ -1,14 +1,16 @@
 import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { z } from 'zod';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type RequestContext } from '../../../platform/auth/principal.ts';
+import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { Agent } from './agent.ts';
 import { AgentType, presentAgent, RegisterAgentInput, RegisterAgentPayload, UpdateAgentInput, UpdateAgentPayload } from './agent-type.ts';
-import { registerAgent } from './register-agent.ts';
+import { registerAgent, registrationEffect } from './register-agent.ts';
 import { updateAgent } from './update-agent.ts';
 
 export interface RegistryServices {
@@ -35,7 +37,12 @@ export class AgentResolver {
 
   @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
   async registerAgent(@Ctx() context: RequestContext, @Arg('input', () => RegisterAgentInput) input: RegisterAgentInput): Promise<RegisterAgentPayload> {
-    const { agent, apiKey } = await registerAgent(this.#services.database, this.#services.keys, context, input, this.#services.clock());
+    const { database, keys, clock } = this.#services;
+    const { agent, apiKey } = await exactlyOnce(database, context, {
+      effect: registrationEffect,
+      act: (settle) => registerAgent(database, keys, context, input, clock(), settle),
+      recall: async ({ accountId, agentId, apiKey }) => ({ agent: await database.asTenant(accountId, (em) => em.findOneOrFail(Agent, { id: agentId })), apiKey }),
+    });
     const trust = this.#trust(context);
     return { agent: presentAgent(agent, true, trust), apiKey, scopes: [...SCOPES], trust };
   }
@@ -44,7 +51,13 @@ export class AgentResolver {
   async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const trust = this.#trust(context);
-    return { agent: presentAgent(await updateAgent(this.#services.database, principal, input), true, trust), trust };
+    const { database } = this.#services;
+    const agent = await exactlyOnce(database, context, {
+      effect: z.object({}),
+      act: (settle) => updateAgent(database, principal, input, settle),
+      recall: () => database.asTenant(principal.accountId, (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })),
+    });
+    return { agent: presentAgent(agent, true, trust), trust };
   }
 
   /** Entity resolver: the agent behind a reference of another subgraph; null where the tenant cannot see it. */

@@ -6,7 +6,8 @@ import { createAccount } from '../../../platform/auth/account-store.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
-import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import { newUuid, publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
@@ -26,6 +27,10 @@ const registration = z
   })
   .refine((input) => input.operatorId != null || input.operatorEmail != null, { path: ['operatorId'], message: 'give operator_id or operator_email' });
 
+/** What a registration leaves for whoever must tell of it again. */
+export const registrationEffect = z.object({ accountId: uuid, agentId: uuid, apiKey: z.string() });
+export type RegistrationEffect = z.output<typeof registrationEffect>;
+
 export interface RegisteredAgent {
   readonly agent: Agent;
   /** Shown once; only its salted hash is stored. */
@@ -36,7 +41,7 @@ export interface RegisteredAgent {
  * Registers an agent with a new account of its own, and issues its first key, in one transaction.
  * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
  */
-export async function registerAgent(database: Database, keys: KeyStore, context: RequestContext, rawInput: unknown, now: Date): Promise<RegisteredAgent> {
+export async function registerAgent(database: Database, keys: KeyStore, context: RequestContext, rawInput: unknown, now: Date, settle: Settle<RegistrationEffect>): Promise<RegisteredAgent> {
   const input = parseInput(registration, rawInput);
   const accountId = newUuid(now.getTime());
   return database.asTenant(accountId, async (em) => {
@@ -70,6 +75,7 @@ export async function registerAgent(database: Database, keys: KeyStore, context:
       environment: 'live',
       details: { capabilities: agent.capabilities, referred_by: referredBy === null ? null : publicId('agent', referredBy) },
     });
+    await settle(em, { accountId, agentId: agent.id as Uuid, apiKey });
     return { agent, apiKey };
   });
 }

@@ -3,6 +3,7 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
@@ -29,7 +30,7 @@ const changes = z.object({
  * Changes the calling agent.
  * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
  */
-export async function updateAgent(database: Database, principal: Principal, rawInput: unknown): Promise<Agent> {
+export async function updateAgent(database: Database, principal: Principal, rawInput: unknown, settle: Settle<Record<string, never>>): Promise<Agent> {
   const input = parseInput(changes, rawInput);
   return database.asTenant(principal.accountId, async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
@@ -39,6 +40,7 @@ export async function updateAgent(database: Database, principal: Principal, rawI
     if (input.redirectUris != null) agent.redirectUris = [...new Set(input.redirectUris)];
     if (input.public != null) agent.isPublic = input.public;
     await em.flush();
+    await settle(em, {});
     return agent;
   });
 }

@@ -3,7 +3,8 @@ import { assertAction } from '../../../platform/auth/actions.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { AccessLog } from '../../../platform/events/access-log.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
-import { filterUuid, requireUuid } from '../../../platform/identifiers.ts';
+import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
+import { filterUuid, publicId, requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
@@ -11,7 +12,7 @@ import { AttributionConnection, AttributionFilterInput, AttributionType, RunAttr
 import { presentAttribution } from './present-attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 import { latestProgress } from './progress.ts';
-import { runAttribution, type RunAttributionServices } from './run-attribution.ts';
+import { runAttribution, runEffect, type RunAttributionServices } from './run-attribution.ts';
 import { sourcesNow } from './source-now.ts';
 
 @Resolver(() => AttributionType)
@@ -53,7 +54,11 @@ export class AttributionResolver {
   @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
   async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
-    const attribution = this.#present(await runAttribution(this.#services, principal, input, context.sandboxDelayMs), 0, null, context);
+    const attribution = await exactlyOnce(this.#services.database, context, {
+      effect: runEffect,
+      act: async (settle) => this.#present(await runAttribution(this.#services, principal, input, settle, context.sandboxDelayMs), 0, null, context),
+      recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
+    });
     return { attribution, trust: attribution.trust };
   }
 

@@ -4,6 +4,7 @@ import { ENVIRONMENTS, GRANULARITIES, MODELS } from '../../../schema/value-lists
 import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
@@ -52,13 +53,16 @@ export interface RunAttributionServices extends SourceServices {
   readonly clock: () => Date;
 }
 
+/** The analysis that was accepted. */
+export const runEffect = z.object({ attributionId: uuid });
+
 /**
  * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted
  * analysis is always run and a refused one leaves nothing.
  * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
-export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, delayMs = 0): Promise<Attribution> {
+export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof runEffect>>, delayMs = 0): Promise<Attribution> {
   const input = parseInput(request, rawInput);
   const now = services.clock();
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
@@ -91,6 +95,7 @@ export async function runAttribution(services: RunAttributionServices, principal
     await em.flush();
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
     await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, delayMs }, { group: `${accountId}:${principal.environment}` });
+    await settle(em, { attributionId: attribution.id });
     return attribution;
   });
 }

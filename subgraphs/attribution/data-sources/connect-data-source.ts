@@ -3,9 +3,11 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { newUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import { newUuid, uuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
+import { recordsReport } from './records.ts';
 
 const csvCredentials = z.strictObject({
   filename: z.string().max(255).optional(),
@@ -25,26 +27,25 @@ const connection = z.object({
   baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).default([...DEFAULT_BASELINE_CHANNELS]),
 });
 
-/** A source that was created, and the rows that came with the request, if any. */
-export interface NewDataSource {
-  readonly source: DataSource;
-  readonly content: { readonly bytes: Buffer; readonly fileName: string | null } | null;
-}
+/** The source that was created, and what came of its rows once they were stored. */
+export const connectionEffect = z.object({ dataSourceId: uuid, report: recordsReport.nullable() });
+export type ConnectionEffect = z.output<typeof connectionEffect>;
 
 /**
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent, or a type without a connector here.
  */
-export async function connectDataSource(database: Database, principal: Principal, rawInput: unknown, now: Date): Promise<NewDataSource> {
+export async function connectDataSource(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<ConnectionEffect>): Promise<DataSource> {
   const input = parseInput(connection, rawInput);
   if (input.type !== 'csv_upload') {
     throw new ProblemError('validation_error', `type: this deployment has no connector for ${input.type}; it serves csv_upload.`, { code: 'unsupported_type', param: '/type' });
   }
   const credentials = parseCredentials(input.credentials);
-  const content = credentials.content === undefined ? null : { bytes: decode(credentials.content, credentials.encoding), fileName: credentials.filename ?? null };
+  // Refused here rather than behind a source that was made already.
+  if (credentials.content !== undefined) decode(credentials.content, credentials.encoding);
   const agentId = servingAgent(principal, input.agentId);
 
-  const source = await database.asTenant(principal, async (em) => {
+  return database.asTenant(principal, async (em) => {
     const created = em.create(DataSource, {
       id: newUuid(now.getTime()),
       accountId: principal.accountId as Uuid,
@@ -60,14 +61,23 @@ export async function connectDataSource(database: Database, principal: Principal
       createdAt: now,
     });
     await em.flush();
+    await settle(em, { dataSourceId: created.id as Uuid, report: null });
     return created;
   });
-  return { source, content };
+}
+
+/** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */
+export function inlineRows(rawInput: unknown): Buffer | null {
+  const { content, encoding } = parseCredentials(parseInput(connection, rawInput).credentials);
+  return content === undefined ? null : decode(content, encoding);
 }
 
 /** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
-export async function withdrawDataSource(database: Database, source: DataSource): Promise<void> {
-  await database.asTenant(source, (em) => em.nativeDelete(DataSource, { id: source.id }));
+export async function withdrawDataSource(database: Database, source: DataSource, settle: Settle<ConnectionEffect>): Promise<void> {
+  await database.asTenant(source, async (em) => {
+    await em.nativeDelete(DataSource, { id: source.id });
+    await settle(em, null);
+  });
 }
 
 /** An error about the inline rows names them as the request does: below `/credentials`. */

@@ -1,14 +1,16 @@
 import DataLoader from 'dataloader';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import type { Jobs } from '../../../platform/events/jobs.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { perRequest } from '../../../platform/graph/request-context.ts';
+import { exactlyOnce, type Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
-import { blamingCredentials, connectDataSource, withdrawDataSource } from './connect-data-source.ts';
+import { blamingCredentials, connectDataSource, connectionEffect, inlineRows, withdrawDataSource, type ConnectionEffect } from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import {
@@ -24,10 +26,11 @@ import {
 } from './data-source-type.ts';
 import { deleteDataSource } from './delete-data-source.ts';
 import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
-import type { ReceiveRecords, RejectedRow } from './records.ts';
+import { recordsReport, type ReceiveRecords, type RecordsReport, type RejectedRow } from './records.ts';
 import { AddRecordsInput, AddRecordsPayload, MAX_JSON_RECORDS, RejectedRowConnection, RejectedRowType } from './records-type.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
-import { requestSync } from './sync-data-source.ts';
+import { requestSync, syncEffect } from './sync-data-source.ts';
+import { Upload } from './upload.ts';
 
 export interface DataSourceServices extends SourceServices {
   readonly jobs: Jobs;
@@ -93,15 +96,16 @@ export class DataSourceResolver {
   @Mutation(() => ConnectDataSourcePayload, { description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
   async connectDataSource(@Ctx() context: RequestContext, @Arg('input', () => ConnectDataSourceInput) input: ConnectDataSourceInput): Promise<ConnectDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:connect');
-    const { source, content } = await connectDataSource(this.#services.database, principal, input, this.#services.clock());
-    try {
-      const report = content === null ? null : await this.#services.receiveRecords(principal, source.id, { mediaType: 'text/csv', contentEncoding: 'identity', body: bytesOf(content.bytes) });
-      const current = report === null ? source : await this.#require(principal, this.#present(source, context).id);
-      return { dataSource: this.#present(current, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
-    } catch (error) {
-      await withdrawDataSource(this.#services.database, source);
-      throw blamingCredentials(error);
-    }
+    const { database, clock } = this.#services;
+    const { source, report } = await exactlyOnce(database, context, {
+      effect: connectionEffect,
+      act: async (settle) => this.#fill(principal, await connectDataSource(database, principal, input, clock(), settle), input, settle),
+      recall: async ({ dataSourceId, report }, settle) => {
+        const connected = await this.#requireUuid(principal, dataSourceId);
+        return report === null ? this.#fill(principal, connected, input, settle) : { source: connected, report };
+      },
+    });
+    return { dataSource: this.#present(source, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
   }
 
   @Mutation(() => AddRecordsPayload, { description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
@@ -111,14 +115,25 @@ export class DataSourceResolver {
       throw new ProblemError('validation_error', `records: at most ${MAX_JSON_RECORDS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
     }
     const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
-    const report = await this.#services.receiveRecords(principal, requireUuid('ds', input.dataSourceId, 'data source'), { mediaType: 'application/json', contentEncoding: 'identity', body });
+    const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+    const report = await exactlyOnce(this.#services.database, context, {
+      effect: recordsReport,
+      act: (settle) => this.#services.receiveRecords(principal, dataSourceId, { mediaType: 'application/json', contentEncoding: 'identity', body }, settle),
+      recall: (stored) => Promise.resolve(stored),
+    });
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
 
   @Mutation(() => SyncDataSourcePayload, { description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
   async syncDataSource(@Ctx() context: RequestContext, @Arg('input', () => SyncDataSourceInput) input: SyncDataSourceInput): Promise<SyncDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    const sync = await requestSync(this.#services, principal, requireUuid('ds', input.id, 'data source'), this.#services.clock());
+    const { database, clock } = this.#services;
+    const dataSourceId = requireUuid('ds', input.id, 'data source');
+    const sync = await exactlyOnce(database, context, {
+      effect: syncEffect,
+      act: (settle) => requestSync(this.#services, principal, dataSourceId, clock(), settle),
+      recall: ({ syncId }) => database.asTenant(principal, (em) => em.findOneOrFail(Upload, { id: syncId })),
+    });
     return { sync: presentSync(sync), trust: this.#trust(context, 1) };
   }
 
@@ -126,7 +141,12 @@ export class DataSourceResolver {
   async deleteDataSource(@Ctx() context: RequestContext, @Arg('input', () => DeleteDataSourceInput) input: DeleteDataSourceInput): Promise<DeleteDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:delete');
     const { database, jobs, clock } = this.#services;
-    await deleteDataSource(database, jobs, principal, requireUuid('ds', input.id, 'data source'), clock());
+    const dataSourceId = requireUuid('ds', input.id, 'data source');
+    await exactlyOnce(database, context, {
+      effect: z.object({}),
+      act: (settle) => deleteDataSource(database, jobs, principal, dataSourceId, clock(), settle),
+      recall: () => Promise.resolve(),
+    });
     return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
   }
 
@@ -137,8 +157,26 @@ export class DataSourceResolver {
     return source === null ? null : this.#present(source, context);
   }
 
+  /** Stores the rows that came with a new source; a source whose rows are refused is withdrawn. */
+  async #fill(principal: Principal, source: DataSource, input: ConnectDataSourceInput, settle: Settle<ConnectionEffect>): Promise<{ source: DataSource; report: RecordsReport | null }> {
+    const rows = inlineRows(input);
+    if (rows === null) return { source, report: null };
+    const dataSourceId = source.id as Uuid;
+    try {
+      const report = await this.#services.receiveRecords(principal, dataSourceId, { mediaType: 'text/csv', contentEncoding: 'identity', body: bytesOf(rows) }, (em, stored) => settle(em, { dataSourceId, report: stored }));
+      return { source: await this.#requireUuid(principal, dataSourceId), report };
+    } catch (error) {
+      await withdrawDataSource(this.#services.database, source, settle);
+      throw blamingCredentials(error);
+    }
+  }
+
   #require(principal: Principal, id: string): Promise<DataSource> {
-    return requireSource(this.#services, principal, requireUuid('ds', id, 'data source'));
+    return this.#requireUuid(principal, requireUuid('ds', id, 'data source'));
+  }
+
+  #requireUuid(principal: Principal, id: Uuid): Promise<DataSource> {
+    return requireSource(this.#services, principal, id);
   }
 
   #present(source: DataSource, context: RequestContext): DataSourceType {

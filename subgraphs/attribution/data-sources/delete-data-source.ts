@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from './data-source-store.ts';
@@ -23,7 +24,7 @@ export const PURGE_QUEUE: JobQueue<PurgeJob> = {
  * Deletes a source: from now on every call answers 404; its rows go after 30 days.
  * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source).
  */
-export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date): Promise<void> {
+export async function deleteDataSource(database: Database, jobs: Jobs, principal: Principal, dataSourceId: Uuid, now: Date, settle: Settle<Record<string, never>>): Promise<void> {
   await database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).lock(dataSourceId);
     source.assertChangeable();
@@ -32,5 +33,6 @@ export async function deleteDataSource(database: Database, jobs: Jobs, principal
     await em.flush();
     const job: PurgeJob = { accountId: source.accountId, dataSourceId };
     await jobs.enqueue(em, PURGE_QUEUE, job, { startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
+    await settle(em, {});
   });
 }

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { Principal } from '../../../platform/auth/principal.ts';
+import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 /** Rows on their way in: their bytes, and what the bytes are. */
@@ -17,20 +19,26 @@ export interface RejectedRow {
   readonly message: string;
 }
 
-/** What came of the rows of one request. */
-export interface RecordsReport {
-  readonly uploadId: string;
-  readonly kind: string;
-  readonly rowsAccepted: number;
-  readonly rowsRejected: number;
-  /** The first hundred. */
-  readonly firstErrors: readonly Omit<RejectedRow, 'uploadId'>[];
-  /** What else the sender should know. */
-  readonly warnings: readonly string[];
-}
+/** What came of the rows of one request; also what is remembered of it under an idempotency key. */
+export const recordsReport = z
+  .object({
+    uploadId: z.string(),
+    kind: z.string(),
+    rowsAccepted: z.number(),
+    rowsRejected: z.number(),
+    /** The first hundred. */
+    firstErrors: z.array(z.object({ line: z.number(), column: z.string(), code: z.string(), message: z.string() }).readonly()).readonly(),
+    /** What else the sender should know. */
+    warnings: z.array(z.string()).readonly(),
+  })
+  .readonly();
+export type RecordsReport = z.output<typeof recordsReport>;
+
+/** Runs in the transaction that completes an upload. */
+export type OnStored = (em: SqlEntityManager, report: RecordsReport) => Promise<void>;
 
 /**
  * Streams rows into a source; filled by the touchpoints feature. When it resolves, every accepted row is stored.
  * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
  */
-export type ReceiveRecords = (principal: Principal, dataSourceId: Uuid, records: RecordsBody) => Promise<RecordsReport>;
+export type ReceiveRecords = (principal: Principal, dataSourceId: Uuid, records: RecordsBody, onStored?: OnStored) => Promise<RecordsReport>;

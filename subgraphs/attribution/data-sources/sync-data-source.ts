@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS } from '../../../schema/value-lists.ts';
 import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
@@ -32,21 +33,28 @@ export interface SourceMeasurement extends Omit<SourceStatistics, 'duplicateRate
 /** Measures what is stored of a source; filled by the touchpoint store. */
 export type MeasureSource = (accountId: string, dataSourceId: string) => Promise<SourceMeasurement>;
 
+/** The sync that a request led to, be it one that was open already. */
+export const syncEffect = z.object({ syncId: uuid });
+
 /**
  * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
  * @throws ProblemError `resource_not_found`.
  */
-export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date): Promise<Upload> {
+export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date, settle: Settle<z.output<typeof syncEffect>>): Promise<Upload> {
   await requireSource(services, principal, dataSourceId);
   return services.database.asTenant(principal, async (em) => {
     const sources = new DataSourceStore(em);
     const source = await sources.lock(dataSourceId);
     const open = await sources.openSync(dataSourceId);
-    if (open !== null) return open;
+    if (open !== null) {
+      await settle(em, { syncId: open.id as Uuid });
+      return open;
+    }
     const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: principal.accountId as Uuid, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
     // There is nothing to fetch, and the rows of today are there.
     if (source.isSynthetic()) sync.complete({ kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null }, now);
     await em.flush();
+    await settle(em, { syncId: sync.id as Uuid });
     if (source.isSynthetic()) return sync;
     const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
     await services.jobs.enqueue(em, SYNC_QUEUE, job);

@@ -1,7 +1,9 @@
 import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { z } from 'zod';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { filterUuid, publicId, requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Experiment } from './experiment.ts';
@@ -15,7 +17,7 @@ import {
   ExperimentFilterInput,
   ExperimentType,
 } from './experiment-type.ts';
-import { recordExperiment, type ExperimentServices } from './record-experiment.ts';
+import { experimentEffect, recordExperiment, type ExperimentServices } from './record-experiment.ts';
 
 @Resolver(() => ExperimentType)
 export class ExperimentResolver {
@@ -54,7 +56,13 @@ export class ExperimentResolver {
   @Mutation(() => CreateExperimentPayload, { description: 'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
   async createExperiment(@Ctx() context: RequestContext, @Arg('input', () => CreateExperimentInput) input: CreateExperimentInput): Promise<CreateExperimentPayload> {
     const principal = assertAction(context.principal, 'experiment:write');
-    const experiment = this.#present(await recordExperiment(this.#services, principal, input), context);
+    const { database } = this.#services;
+    const recorded = await exactlyOnce(database, context, {
+      effect: experimentEffect,
+      act: (settle) => recordExperiment(this.#services, principal, input, settle),
+      recall: ({ experimentId }) => database.asTenant(principal, (em) => new ExperimentStore(em).require(experimentId)),
+    });
+    const experiment = this.#present(recorded, context);
     return { experiment, trust: experiment.trust };
   }
 
@@ -62,7 +70,16 @@ export class ExperimentResolver {
   async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', () => DeleteExperimentInput) input: DeleteExperimentInput): Promise<DeleteExperimentPayload> {
     const principal = assertAction(context.principal, 'experiment:write');
     const uuid = requireUuid('exp', input.id, 'experiment');
-    await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).remove(uuid));
+    const { database } = this.#services;
+    await exactlyOnce(database, context, {
+      effect: z.object({}),
+      act: (settle) =>
+        database.asTenant(principal, async (em) => {
+          await new ExperimentStore(em).remove(uuid);
+          await settle(em, {});
+        }),
+      recall: () => Promise.resolve(),
+    });
     return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
   }
 

@@ -3,7 +3,8 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { EXPERIMENT_METHODS } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { newUuid, publicId, requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import { newUuid, publicId, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange } from '../data-sources/date-range.ts';
@@ -35,13 +36,16 @@ const request = z.object({
   notes: z.string().max(2_000).nullish(),
 });
 
+/** The experiment that was recorded. */
+export const experimentEffect = z.object({ experimentId: uuid });
+
 /**
  * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated by it.
  * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and the codes of
  *   a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of one channel, method and
  *   period: it would count twice.
  */
-export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown): Promise<Experiment> {
+export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof experimentEffect>>): Promise<Experiment> {
   const input = parseInput(request, rawInput);
   const now = services.clock();
   const period = parseDateRange(input.period, now, principal.environment, 'period');
@@ -70,6 +74,7 @@ export async function recordExperiment(services: ExperimentServices, principal: 
       createdAt: now,
     });
     await em.flush();
+    await settle(em, { experimentId: experiment.id as Uuid });
     return experiment;
   });
 }

@@ -5,7 +5,7 @@ import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
-import type { RecordsBody, RecordsReport } from '../data-sources/records.ts';
+import type { OnStored, RecordsBody, RecordsReport } from '../data-sources/records.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
 import { Upload } from '../data-sources/upload.ts';
@@ -29,7 +29,7 @@ const SIGN_OF_LIFE_MS = 5_000;
  * throws, whatever was stored is replaced by sending the same file again, since rows are upserted by natural key.
  * @throws ProblemError `resource_not_found`, `conflict` (sandbox_source), `validation_error` (unknown columns), `unsupported_media_type`.
  */
-export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody): Promise<RecordsReport> {
+export async function receiveRecords(services: ReceiveServices, principal: Principal, dataSourceId: Uuid, records: RecordsBody, onStored?: OnStored): Promise<RecordsReport> {
   const { source, upload } = await beginUpload(services, principal, dataSourceId);
   try {
     const report = await ingestRecords({
@@ -45,8 +45,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
       onProgress: signOfLife(services, source),
       now: upload.startedAt,
     });
-    const completed = await completeUpload(services, source, upload, report);
-    return { ...report, uploadId: publicId('upload', upload.id as Uuid), warnings: completed.ignoresPaths() ? [IGNORED_PATHS] : [] };
+    return await completeUpload(services, source, upload, report, onStored);
   } catch (error) {
     await failUpload(services, source, upload, error);
     throw error;
@@ -84,7 +83,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
   };
 }
 
-async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport): Promise<DataSource> {
+async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport, onStored: OnStored | undefined): Promise<RecordsReport> {
   const { days, parts, ...statistics } = await services.measureSource(source.accountId, source.id as Uuid);
   const now = services.clock();
   return services.database.asTenant(source, async (em) => {
@@ -103,7 +102,10 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
     current.syncingUntil = null;
     await recordSourceDays(em, { id: source.id as Uuid, accountId: source.accountId }, days, now);
     await em.flush();
-    return current;
+    const { kind, rowsAccepted, rowsRejected, firstErrors } = report;
+    const stated: RecordsReport = { uploadId: publicId('upload', upload.id as Uuid), kind, rowsAccepted, rowsRejected, firstErrors, warnings: current.ignoresPaths() ? [IGNORED_PATHS] : [] };
+    await onStored?.(em, stated);
+    return stated;
   });
 }
 

@@ -22,6 +22,8 @@ import { rotateKey } from '../../../../subgraphs/agents/keys/rotate-key.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform.ts';
 
 const HOUR_MS = 3_600_000;
+/** No request with an idempotency key stands behind these. */
+const settle = () => Promise.resolve();
 
 /** What may happen to the keys of an account. `which` counts around the keys that there are. */
 type Event =
@@ -122,18 +124,18 @@ describe('the life of keys', () => {
         const model = new Model();
         for (const next of [{ kind: 'create', endsInHours: null } as const, ...events]) {
           if (next.kind === 'create') {
-            const pair = await createKeyPair(services, context, principal, { expiresAt: next.endsInHours === null ? null : new Date(Date.now() + next.endsInHours * HOUR_MS) });
+            const pair = await createKeyPair(services, context, principal, { expiresAt: next.endsInHours === null ? null : new Date(Date.now() + next.endsInHours * HOUR_MS) }, settle);
             for (const { id, secret } of [pair.live, pair.test]) model.keys.push({ id, secret, revoked: false, endsAt: model.clock + (next.endsInHours ?? Infinity), graceEndsAt: Infinity, replacedBy: null });
           } else if (next.kind === 'pass') {
             await pass(accountId, next.hours);
             model.clock += next.hours;
           } else if (next.kind === 'revoke') {
             const key = model.keys[next.which % model.keys.length]!;
-            await revokeKey(services, context, principal, publicId('key', key.id));
+            await revokeKey(services, context, principal, publicId('key', key.id), settle);
             key.revoked = true;
           } else {
             const index = next.which % model.keys.length;
-            const rotation = rotateKey(services, context, principal, { keyId: publicId('key', model.keys[index]!.id) }, { graceHours: next.graceHours });
+            const rotation = rotateKey(services, context, principal, { keyId: publicId('key', model.keys[index]!.id) }, { graceHours: next.graceHours }, settle);
             if (!model.works(index)) {
               await expect(rotation).rejects.toMatchObject({ type: 'validation_error', problem: { code: 'key_ended' } });
             } else {
@@ -157,8 +159,8 @@ describe('the life of keys', () => {
 
   test('of rotations at the same time each replaces the one before, and two keys of the line work', async () => {
     const { accountId, principal, context } = await openAccount();
-    const { live, test: twin } = await createKeyPair(services, context, principal, {});
-    const turns = await Promise.allSettled(Array.from({ length: 8 }, () => rotateKey(services, context, principal, { keyId: publicId('key', live.id) }, {})));
+    const { live, test: twin } = await createKeyPair(services, context, principal, {}, settle);
+    const turns = await Promise.allSettled(Array.from({ length: 8 }, () => rotateKey(services, context, principal, { keyId: publicId('key', live.id) }, {}, settle)));
     const done = turns.flatMap((turn) => (turn.status === 'fulfilled' ? [turn.value] : []));
     // Whoever begins after the second turn is over finds that the named key has ended.
     for (const turn of turns) if (turn.status === 'rejected') expect(turn.reason).toMatchObject({ problem: { code: 'key_ended' } });
@@ -173,8 +175,8 @@ describe('the life of keys', () => {
 
   test('a rotation that had to wait replaces the newest key, even where one between seems to have ended before the named one', async () => {
     const { principal, context } = await openAccount();
-    const { live } = await createKeyPair(services, context, principal, {});
-    const rotate = (id: Uuid) => rotateKey(services, context, principal, { keyId: publicId('key', id) }, {});
+    const { live } = await createKeyPair(services, context, principal, {}, settle);
+    const rotate = (id: Uuid) => rotateKey(services, context, principal, { keyId: publicId('key', id) }, {}, settle);
     const second = (await rotate(live.id)).fresh;
     const third = (await rotate(second.id)).fresh;
     // As it looks to a transaction that began after the end of the second key and before that of the first.

@@ -1,0 +1,99 @@
+import { HeaderMap, type ApolloServerPlugin, type GraphQLRequestContextWillSendResponse, type GraphQLResponse } from '@apollo/server';
+import { Kind, type DocumentNode, type FormattedExecutionResult, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import { ProblemError } from '../schema/problems.ts';
+import type { RequestContext } from '../platform/auth/principal.ts';
+import type { Claims, Taken } from '../platform/idempotency/claims.ts';
+import { claimScope, fingerprintOf, isKept } from '../platform/idempotency/idempotency-key.ts';
+import type { PublicErrors } from './public-errors.ts';
+import { keptResult, publicRequests, type KeptResult, type PublicRequest } from './public-request.ts';
+
+/**
+ * Mutations with an idempotency key, over HTTP and WebSocket alike: one that was answered before is answered as it was
+ * then, without being executed. Runs behind the rules for public operations, so behind the nonce.
+ */
+export function idempotentMutations(claims: Claims, errors: PublicErrors): ApolloServerPlugin<RequestContext> {
+  const refusal = (error: unknown, publicRequest: PublicRequest): GraphQLResponse => {
+    const presented = errors.present(error, publicRequest.context.requestId);
+    const { http_status: status, retry_after: retryAfter } = presented.extensions as { http_status: number; retry_after?: number };
+    publicRequest.refused = true;
+    const headers = new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
+    return { http: { status, headers }, body: { kind: 'single', singleResult: { errors: [presented] } } };
+  };
+
+  return {
+    // Nothing is sent then, so nobody else would end the claim.
+    unexpectedErrorProcessingRequest: async () => publicRequests.getStore()?.held?.giveUp(),
+    requestDidStart: async () => ({
+      async responseForOperation({ document, operation, operationName, request, source, contextValue }) {
+        const publicRequest = publicRequests.getStore();
+        if (publicRequest?.idempotencyKey === undefined || operation.operation !== 'mutation') return null;
+        try {
+          assertOneMutation(document, operation);
+          const { context, idempotencyKey: key } = publicRequest;
+          // A replay asks no resolver, so nobody would notice that the caller lacks what the first one had.
+          const { scopes = [], proof = null, workspace = null } = context.principal ?? {};
+          const rights = { scopes: scopes.toSorted(), proof, role: workspace?.role ?? null };
+          const fingerprint = fingerprintOf({ document: source, operationName: operationName ?? null, variables: request.variables ?? {}, version: context.apiVersion, rights });
+          const taken: Taken<KeptResult> = await claims.take({ scope: claimScope(context.principal, context.origin.clientAddress), key, fingerprint }, keptResult);
+          if ('answer' in taken) return replay(taken.answer, request.http !== undefined);
+          publicRequest.held = taken.held;
+          // The context of this execution alone: Apollo Server made it for this request.
+          Object.assign(contextValue, { idempotency: taken.held.claim });
+          return null;
+        } catch (error) {
+          return refusal(error, publicRequest);
+        }
+      },
+      async willSendResponse({ request, response }) {
+        const publicRequest = publicRequests.getStore();
+        const held = publicRequest?.held;
+        if (publicRequest === undefined || held === undefined) return;
+        delete publicRequest.held;
+        try {
+          const answer = keptOf(response);
+          if (answer === null) return await held.giveUp();
+          const others = await held.keep(answer);
+          if (others !== null) Object.assign(response, replay(others, request.http !== undefined));
+        } catch (error) {
+          Object.assign(response, refusal(error, publicRequest));
+        }
+      },
+    }),
+  };
+}
+
+/** One key stands for one effect; several in one document would each need a record of their own. */
+function assertOneMutation(document: DocumentNode, operation: OperationDefinitionNode): void {
+  if (rootFields(document, operation.selectionSet).size > 1) {
+    throw new ProblemError('invalid_request', 'An idempotency key covers one mutation. Send the others in requests of their own, each with a key.', { code: 'one_mutation_per_key' });
+  }
+}
+
+/** Response names of the fields that a selection leads to, conditions aside. */
+function rootFields(document: DocumentNode, { selections }: SelectionSetNode): Set<string> {
+  const names = new Set<string>();
+  for (const selection of selections) {
+    if (selection.kind === Kind.FIELD) {
+      if (!selection.name.value.startsWith('__')) names.add(selection.alias?.value ?? selection.name.value);
+      continue;
+    }
+    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : document.definitions.find((each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value);
+    if (fragment !== undefined && 'selectionSet' in fragment) for (const name of rootFields(document, fragment.selectionSet!)) names.add(name);
+  }
+  return names;
+}
+
+/** Null for a result that a later try may better: one with any error that is not kept over REST either. */
+function keptOf({ body, http }: GraphQLRequestContextWillSendResponse<RequestContext>['response']): KeptResult | null {
+  if (body.kind !== 'single') return null;
+  const { singleResult } = body;
+  const statuses = (singleResult.errors ?? []).map(({ extensions }) => Number(extensions?.['http_status'] ?? 500));
+  if (!statuses.every(isKept) || singleResult.errors?.some(({ extensions }) => String(extensions?.['type']).startsWith('idempotency_')) === true) return null;
+  return { ...(http.status === undefined ? {} : { status: http.status }), result: singleResult as Record<string, unknown> };
+}
+
+/** Over HTTP a header says that nothing happened this time; a message of a WebSocket has its extensions for that. */
+function replay({ status, result }: KeptResult, overHttp: boolean): GraphQLResponse {
+  const singleResult = (overHttp ? result : { ...result, extensions: { idempotentReplayed: true } }) as FormattedExecutionResult;
+  return { http: { ...(status === undefined ? {} : { status }), headers: new HeaderMap([['svc-idempotent-replayed', 'true']]) }, body: { kind: 'single', singleResult } };
+}

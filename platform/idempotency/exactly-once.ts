@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+import type { IdempotencyClaim, RequestContext } from '../auth/principal.ts';
+import type { Database, SqlEntityManager } from '../postgres/database.ts';
+import { opened, sealed } from './claim-secrets.ts';
+import { idempotencyInProgress } from './idempotency-key.ts';
+
+/**
+ * Records the effect in the transaction that has it; null takes back what an earlier transaction of this attempt recorded.
+ * Call it last: it locks the claim until the transaction ends.
+ * @throws ProblemError `idempotency_in_progress` when another attempt has taken over: the transaction must roll back
+ */
+export type Settle<Effect> = (em: SqlEntityManager, effect: Effect | null) => Promise<void>;
+
+export interface Once<Effect, Result> {
+  /** What is needed to tell the result again: ids, and secrets that are shown once. It is stored sealed. */
+  readonly effect: z.ZodType<Effect>;
+  /** Has the effect; the transaction that has it calls `settle`. */
+  act(settle: Settle<Effect>): Promise<Result>;
+  /** Tells the result of an effect that an earlier attempt had, before it died. */
+  recall(effect: Effect, settle: Settle<Effect>): Promise<Result>;
+}
+
+/**
+ * Runs a mutation so that all requests with one idempotency key have its effect once. The effect and the record of it
+ * commit together; an attempt that finds the record recalls the result instead of acting again. Without a key it just acts.
+ * @throws Error for an `act` that returned without settling: its effect could happen twice
+ */
+export async function exactlyOnce<Effect, Result>(database: Database, context: RequestContext, { effect, act, recall }: Once<Effect, Result>): Promise<Result> {
+  const claim = context.idempotency;
+  if (claim === undefined) return act(() => Promise.resolve());
+  let isSettled = false;
+  const settle: Settle<Effect> = async (em, settled) => {
+    await recordEffect(em, claim, settled);
+    isSettled = true;
+  };
+  if (claim.hasEffect) return recall(effect.parse(await recordedEffect(database, claim)), settle);
+  const result = await act(settle);
+  if (!isSettled) throw new Error('a mutation with an idempotency key ended without settling it');
+  return result;
+}
+
+async function recordEffect(em: SqlEntityManager, claim: IdempotencyClaim, effect: unknown): Promise<void> {
+  const [row] = await em.execute<[{ settled: boolean }]>('select idempotency.settle(?, ?::uuid, ?) as settled', [idOf(claim), claim.attemptId, effect === null ? null : sealed(claim, 'effect', effect)]);
+  if (!row.settled) throw idempotencyInProgress();
+}
+
+/** @throws ProblemError `idempotency_in_progress` when the claim is another attempt's by now */
+async function recordedEffect(database: Database, claim: IdempotencyClaim): Promise<unknown> {
+  const [row] = await database.ask<{ effect: Buffer | null }>({ name: 'idempotency.effect_of', text: 'select idempotency.effect_of($1, $2) as effect', values: [idOf(claim), claim.attemptId] });
+  if (row!.effect === null) throw idempotencyInProgress();
+  return opened(claim, 'effect', row!.effect);
+}
+
+function idOf(claim: IdempotencyClaim): Buffer {
+  return Buffer.from(claim.id, 'base64url');
+}
