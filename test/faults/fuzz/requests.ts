@@ -69,8 +69,9 @@ function requestOf(path: string, method: string, operation: OperationObject, wor
   const query = operation.parameters.filter((parameter) => parameter.in === 'query');
   const collection = path.split('/')[1]!;
   const known = world.ids[collection] ?? [];
-  // What exists is read, not deleted, or soon nothing would.
-  const id = fc.oneof({ weight: method === 'DELETE' ? 0 : 8, arbitrary: known.length === 0 ? fc.constant('x') : fc.constantFrom(...known) }, { weight: 2, arbitrary: fc.constantFrom(...HOSTILE).map((value) => latin1(encodeURIComponent(String(value).toWellFormed().slice(0, 200)))) }, { weight: 1, arbitrary: fc.constantFrom('%', '%ff', '..%2f', '%2e%2e', '%00') });
+  // What exists is read, not deleted, or soon nothing would; keys that are rotated end.
+  const isEnding = method === 'DELETE' || path.endsWith('/rotate');
+  const id = fc.oneof({ weight: isEnding ? 0 : 8, arbitrary: known.length === 0 ? fc.constant('x') : fc.constantFrom(...known) }, { weight: 2, arbitrary: fc.constantFrom(...HOSTILE).map((value) => latin1(encodeURIComponent(String(value).toWellFormed().slice(0, 200)))) }, { weight: 1, arbitrary: fc.constantFrom('%', '%ff', '..%2f', '%2e%2e', '%00') });
   const values = fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, reusing(valuesOf(schema, schemas), name, world)])), { requiredKeys: [] });
   const content = Object.entries(operation.requestBody?.content ?? {});
   const body = content.length === 0 ? fc.option(fc.constant({ type: 'application/json', bytes: Buffer.from('{}') }), { freq: 20 }) : fc.oneof(...content.map(([type, { schema }]) => bodyOf(type, schema, schemas, world)));
@@ -98,6 +99,7 @@ function reusing(values: fc.Arbitrary<unknown>, name: string, world: World): fc.
 const CSV = ['user_id,timestamp,channel,cost\nu1,2026-01-05T10:00:00Z,email,1\n', 'user_id,timestamp\n', 'a,b\n1,2\n', '"', '\ufeffuser_id,timestamp,channel\n', 'user_id,timestamp,channel,cost\nu1,never,"x,1\n'];
 
 function bodyOf(type: string, schema: JsonSchema, schemas: OpenApi['components']['schemas'], world: World): fc.Arbitrary<{ type: string; bytes: Buffer }> {
+  if (type === 'application/x-www-form-urlencoded') return valuesOf(schema, schemas).map((value) => ({ type, bytes: Buffer.from(new URLSearchParams(Object.entries(Object(value) as object).map(([name, member]) => [name, String(member).toWellFormed()])).toString()) }));
   if (type !== 'application/json') return fc.oneof(fc.constantFrom(...CSV).map((text) => Buffer.from(text)), fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes))).map((bytes) => ({ type: type === 'multipart/form-data' ? `${type}; boundary=b` : type, bytes }));
   const json = valuesOf(schema, schemas).chain((value) => (isObject(value) && 'data_source_id' in value ? reusing(fc.constant(value['data_source_id']), 'data_source_id', world).map((id) => ({ ...value, data_source_id: id })) : fc.constant(value)));
   return fc.tuple(json.map((value) => JSON.stringify(value) ?? ''), fc.integer({ min: 0, max: 60 }), fc.nat()).map(([text, fault, place]) => ({ type: fault === 60 ? 'text/plain' : 'application/json', bytes: spoiled(text, fault, place) }));
