@@ -27,7 +27,7 @@ describe('admission at four processes', () => {
   let database: TestDatabase;
   let owner: Client;
   let clock: FrozenClock;
-  let doors: Service[];
+  const doors: Service[] = [];
 
   const start = (place: number) =>
     Service.start({ env: { ...secrets, DATABASE_URL: database.applicationUrl, DATABASE_OWNER_URL: database.ownerUrl, CLICKHOUSE_URL: testServices().clickhouseUrl, LIFTGRAPH_DATA_DIR: join(folder, String(place)), DATABASE_POOL_MAX: '8', COMPUTE_THREADS: '1', RATE_LIMITS: 'register=1000', LOG_LEVEL: 'warn' } });
@@ -38,13 +38,11 @@ describe('admission at four processes', () => {
     await owner.connect();
     clock = new FrozenClock(database.ownerUrl);
     await clock.stop();
-    // The first alone: it makes what all of them share.
-    doors = [await start(0)];
-    doors.push(...(await Promise.all(Array.from({ length: PROCESSES - 1 }, (_, place) => start(place + 1)))));
+    for (let place = 0; place < PROCESSES; place += 1) doors.push(await start(place));
   });
 
   afterAll(async () => {
-    await Promise.all((doors ?? []).map((door) => (door.isOver ? undefined : door.stop())));
+    await Promise.all(doors.map((door) => (door.isOver ? undefined : door.stop())));
     await owner?.end();
     await database?.drop();
     rmSync(folder, { recursive: true, force: true });
