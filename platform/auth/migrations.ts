@@ -119,8 +119,8 @@ export const authOwner: MigrationOwner = {
       ],
     },
     admissionMigration,
-    admissionUnderLoadMigration,
     keyManagementMigration,
     oauthMigration,
+    admissionUnderLoadMigration,
   ],
 };

@@ -5,7 +5,10 @@ import {
 } from 'kysely';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
+import { ProblemError } from '../../schema/problems.ts';
 
+/** Whoever came behind this many others would wait for most of a second, and be one more to wait for. */
+const MAX_WAITING = 512;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whose rows a transaction is for, and which of them. A principal is one. */
@@ -94,6 +97,7 @@ export class SessionPool {
 
   /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
   async query<Row extends object>(query: QueryConfig): Promise<Row[]> {
+    if (this.pool.waitingCount >= MAX_WAITING) throw new ProblemError('service_unavailable', 'The service has more requests at hand than it can answer. Come back in a second.', { code: 'overloaded', retryAfterS: 1 });
     const client = await this.#connectTrusted();
     try {
       const { rows } = await client.query<Row>(query);

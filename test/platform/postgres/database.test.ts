@@ -156,6 +156,40 @@ describe('transactions', () => {
   });
 });
 
+describe('questions', () => {
+  const sleep = (seconds: number) => ({ name: 'sleep', text: 'select pg_sleep($1)::text as slept', values: [seconds] });
+
+  test('see no tenant, and are answered in rows', async () => {
+    expect(await database.ask({ name: 'visible', text: 'select count(*)::int as orders, shop.count_all_orders()::int > 0 as any from shop.orders where note <> $1', values: ['x'] })).toEqual([{ orders: 0, any: true }]);
+  });
+
+  test('that fail leave the pool in order', async () => {
+    for (let round = 0; round < 6; round += 1) await expect(database.ask({ name: 'wrong', text: 'select 1 / $1::int as x', values: [0] })).rejects.toThrow(/division by zero/);
+    expect(await database.ask(sleep(0))).toEqual([{ slept: '' }]);
+  });
+
+  test('that take too long are cut and answered as an outage', async () => {
+    const impatient = await open(testDatabase.applicationUrl, 600);
+    expect(await rejection(impatient.ask(sleep(20)))).toMatchObject({ type: 'service_unavailable' });
+    expect(await impatient.ask(sleep(0))).toEqual([{ slept: '' }]);
+    await impatient.close();
+  });
+
+  test('of more than can be answered, the last are told so at once', async () => {
+    const startedAtMs = performance.now();
+    const refusedAtMs: number[] = [];
+    const outcomes = await Promise.all(Array.from({ length: 700 }, async () => {
+      const error = await rejection(database.ask(sleep(0.001)));
+      if (error !== undefined && (error as ProblemError).problem.code === 'overloaded') refusedAtMs.push(performance.now() - startedAtMs);
+      return error;
+    }));
+    expect(outcomes.filter((error) => error === undefined).length).toBeGreaterThan(0);
+    expect(refusedAtMs.length).toBeGreaterThanOrEqual(700 - 512 - 4);
+    expect(Math.max(...refusedAtMs)).toBeLessThan(1_000);
+    expect(outcomes.find((error) => (error as ProblemError | undefined)?.problem.code === 'overloaded')).toMatchObject({ type: 'service_unavailable', problem: { retryAfterS: 1 } });
+  });
+});
+
 describe('outages', () => {
   test('connections terminated by the server answer 503 at most once each, and new ones take their place', async () => {
     await Promise.all(Array.from({ length: 4 }, () => database.asNobody((em) => em.execute('select pg_sleep(0.02)'))));
@@ -186,7 +220,7 @@ describe('outages', () => {
     const proxied = await open(proxy.url, 800);
     await Promise.all(Array.from({ length: 4 }, () => proxied.asNobody((em) => em.execute('select pg_sleep(0.02)'))));
     proxy.swallow(true);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => rejection(proxied.asNobody((em) => em.execute('select 1')))));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => rejection(index % 2 === 0 ? proxied.asNobody((em) => em.execute('select 1')) : proxied.ask({ name: 'one', text: 'select 1 as one', values: [] }))));
     expect(answers.every((answer) => answer instanceof ProblemError && answer.type === 'service_unavailable')).toBe(true);
     proxy.swallow(false);
     for (let answered = false; !answered; ) answered = (await rejection(proxied.ping())) === undefined;
