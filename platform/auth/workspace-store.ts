@@ -98,11 +98,11 @@ export async function lockMembers(em: SqlEntityManager, workspaceId: Uuid): Prom
 /**
  * The caller as it acts in a workspace: for the account that owns it, with the role it has there. Scopes, environment and
  * proof stay those of its credential.
- * @param id public id, as in the header `SVC-Workspace`
- * @throws ProblemError `resource_not_found`
+ * @param id public id, and where it was named
+ * @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to alike
  */
-export async function enterWorkspace(workspaces: WorkspaceStore, principal: Principal, id: string): Promise<Principal> {
-  const { accountId, role, id: workspaceId } = await workspaces.require(principal, id, 'header:SVC-Workspace');
+export async function enterWorkspace(workspaces: WorkspaceStore, principal: Principal, id: string, param: string): Promise<Principal> {
+  const { accountId, role, id: workspaceId } = await workspaces.require(principal, id, param);
   return { ...principal, accountId, workspace: { id: workspaceId, role, homeAccountId: homeOf(principal) } };
 }
 

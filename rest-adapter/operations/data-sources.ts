@@ -26,6 +26,7 @@ const csvConnection = z.object({
   sync_schedule: z.enum(SYNC_SCHEDULES).optional().meta({ default: 'daily' }),
   name: z.string().trim().min(1).max(120).optional(),
   agent_id: z.string().max(128).optional().meta({ description: 'The serving agent; the calling agent when absent' }),
+  workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the source into, ws_…; the one in SVC-Workspace when absent' }),
   timezone: z.string().max(64).optional().meta({ default: 'UTC', description: 'IANA time zone of the schedule' }),
   baseline_channels: z.array(z.string().min(1).max(200)).min(1).max(50).optional().meta({ description: 'Channels that are there without marketing; a trailing * matches any ending' }),
 });
@@ -67,8 +68,8 @@ export const dataSourceOperations = [
     success: { status: 201, description: 'The source', schema: connected, headers: { Location: 'Where the status of the source is' } },
     problems: [],
     variables: ({ body }) => {
-      const { sync_schedule: syncSchedule, agent_id: agentId, baseline_channels: baselineChannels, ...rest } = body as z.output<typeof csvConnection>;
-      return { input: given({ ...rest, syncSchedule, agentId, baselineChannels }) };
+      const { sync_schedule: syncSchedule, agent_id: agentId, workspace_id: workspaceId, baseline_channels: baselineChannels, ...rest } = body as z.output<typeof csvConnection>;
+      return { input: given({ ...rest, syncSchedule, agentId, workspaceId, baselineChannels }) };
     },
     present: (data) => {
       const { data_source: source, ingest, trust } = objectAt(data, 'connect_data_source');

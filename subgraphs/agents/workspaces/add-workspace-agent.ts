@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../schema/problems.ts';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import { ROLES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
+import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from '../../../platform/auth/workspace-store.ts';
+import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
+import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { isUuid, publicId, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { callerId } from './create-workspace.ts';
+
+const request = z.object({ workspaceId: z.string(), agentId: z.string(), role: z.enum(ROLES) });
+
+/** A membership, and whether this call made it; false where it was there and may have got another role. */
+export interface Membership {
+  readonly workspaceId: Uuid;
+  readonly member: WorkspaceMember;
+  readonly isNew: boolean;
+}
+
+export interface MembershipServices {
+  readonly database: Database;
+  readonly workspaces: WorkspaceStore;
+  /** Whether there is such an agent, of whatever account. */
+  readonly isAgent: (id: Uuid) => Promise<boolean>;
+  readonly clock: () => Date;
+}
+
+/**
+ * Adds an agent to a workspace, or gives a member another role. The caller must be an owner of that workspace.
+ * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` / `role`, `validation_error` (a bad member,
+ *   `unknown_agent`), `conflict` / `last_owner`
+ */
+export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, rawInput: unknown): Promise<Membership> {
+  const input = parseInput(request, rawInput);
+  const inside = assertAction(await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'), 'workspace:write');
+  const workspace = { id: inside.workspace!.id as Uuid, accountId: inside.accountId as Uuid };
+  const agentId = isUuid(input.agentId) ? input.agentId : uuidFromPublicId('agent', input.agentId);
+  if (agentId === undefined || !(await services.isAgent(agentId))) {
+    throw new ProblemError('validation_error', `agent_id: there is no agent ${input.agentId}.`, { code: 'unknown_agent', param: '/agent_id' });
+  }
+  const added: WorkspaceMember = { agentId, role: input.role, addedBy: callerId(principal), addedAt: services.clock() };
+
+  return services.database.asTenant(workspace.accountId, async (em) => {
+    const members = await lockMembers(em, workspace.id);
+    const known = members.find((member) => member.agentId === agentId);
+    if (known?.role === input.role) return { workspaceId: workspace.id, member: known, isNew: false };
+    if (known?.role === 'owner' && members.filter(({ role }) => role === 'owner').length === 1) {
+      throw new ProblemError('conflict', 'This agent is the last owner of the workspace. Make another agent an owner first.', { code: 'last_owner', param: '/role' });
+    }
+    const member = { ...(known ?? added), role: input.role };
+    await putMember(em, workspace, member);
+    await recordAuditEvent(em, context, {
+      accountId: workspace.accountId,
+      type: 'agent.scope_changed',
+      actor: { type: principal.agentId === null ? 'key' : 'agent', id: callerId(principal) },
+      target: { type: 'agent', id: publicId('agent', agentId) },
+      outcome: 'success',
+      environment: principal.environment,
+      details: { workspace_id: publicId('ws', workspace.id), role: input.role, previous_role: known?.role ?? null },
+    });
+    return { workspaceId: workspace.id, member, isNew: known === undefined };
+  });
+}
