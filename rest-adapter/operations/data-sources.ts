@@ -129,7 +129,7 @@ export const dataSourceOperations = [
         records_synced: 120_044, health_score: 0.97, coverage: { earliest: '2025-02-01', latest: '2026-01-31', missing_days: [] }, freshness_seconds: 4021,
         records: { touchpoints: 90_112, conversions: 4020, spend_rows: 25_912, paths: 0, rejected: 14 }, quality: { touchpoint_match_rate: 0.93, unattributed_share: 0.11, duplicate_rate: 0.002 },
         current_sync: null, last_error: null, recent_syncs: [{ sync_id: 'sync_01JQ2kf0R3bVnTqWsXyZaC', status: 'completed', rows: 1002, started_at: '2026-02-01T09:12:00.000Z', completed_at: '2026-02-01T09:12:40.000Z' }],
-        agent_id: exampleDataSource['agent_id'], currency: 'USD', baseline_channels: ['direct', 'organic*'], created_at: exampleDataSource['created_at'], trust: exampleTrust(1),
+        agent_id: exampleDataSource['agent_id'], workspace_id: null, currency: 'USD', baseline_channels: ['direct', 'organic*'], created_at: exampleDataSource['created_at'], trust: exampleTrust(1),
       },
     },
   }),
