@@ -98,7 +98,7 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
     const made = await connect(member, { name: 'by the guest' });
     expect([made.status, made.body['agent_id']]).toEqual([201, guestId]);
     expect(ids(await owner.get('/data-sources'), 'sources', 'data_source_id')).toEqual([id(made, 'data_source_id'), inside, outside].toSorted());
-    expect(ids(await owner.get('/data-sources'), 'sources', 'workspace_id')).toEqual([workspace, workspace, null]);
+    expect(ids(await owner.get('/data-sources'), 'sources', 'workspace_id')).toEqual([null, workspace, workspace]);
     expect(ids(await guest.get('/data-sources'), 'sources', 'data_source_id')).toEqual([]);
 
     const [analysis, hidden, placed] = [await run(member, inside), await run(owner, outside), await run(owner, outside, { workspace_id: workspace })];
