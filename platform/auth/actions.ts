@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Principal, Role, Scope } from './principal.ts';
 
@@ -46,6 +47,9 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
+/** Hears which action is asserted, whatever comes of it: how the permission tests find out what covers an operation. */
+export const ASSERTED_ACTIONS = channel('liftgraph.auth.asserted-action');
+
 /** `account` is nobody's: whoever manages a workspace does not manage the account that it belongs to. */
 const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
   owner: ['self', 'read', 'readJourneys', 'run', 'configure', 'administer', 'audit'],
@@ -61,6 +65,7 @@ const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
  *   `secret_required` or `role`
  */
 export function assertAction(principal: Principal | null, action: Action): Principal {
+  if (ASSERTED_ACTIONS.hasSubscribers) ASSERTED_ACTIONS.publish(action);
   if (principal === null) {
     throw new ProblemError('invalid_api_key', 'This operation needs an Authorization header: Bearer <API key>.');
   }
