@@ -4004,6 +4004,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "workspace_id": null,
                      *       "currency": "USD",
                      *       "baseline_channels": [
                      *         "direct",
