@@ -89,9 +89,7 @@ describe('who is refused what', () => {
   afterAll(() => cast?.close());
 
   async function outcomes(ask: (player: Player) => Promise<string>): Promise<Record<string, string | undefined>> {
-    const found: Record<string, string | undefined> = {};
-    for (const player of players) found[player.name] = refusalIn(await ask(player));
-    return found;
+    return Object.fromEntries(await Promise.all(players.map(async (player) => [player.name, refusalIn(await ask(player))] as const)));
   }
 
   describe('REST', () => {
