@@ -34,7 +34,8 @@ export interface MembershipServices {
 export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, rawInput: unknown): Promise<Membership> {
   const input = parseInput(request, rawInput);
   const inside = assertAction(await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'), 'workspace:write');
-  const workspace = { id: inside.workspace!.id as Uuid, accountId: inside.accountId as Uuid };
+  const acting = inside.workspace!;
+  const workspace = { id: acting.id as Uuid, accountId: inside.accountId as Uuid };
   const agentId = isUuid(input.agentId) ? input.agentId : uuidFromPublicId('agent', input.agentId);
   if (agentId === undefined || !(await services.isAgent(agentId))) {
     throw new ProblemError('validation_error', `agent_id: there is no agent ${input.agentId}.`, { code: 'unknown_agent', param: '/agent_id' });
@@ -43,6 +44,8 @@ export async function addWorkspaceAgent(services: MembershipServices, context: R
 
   return services.database.asTenant(workspace.accountId, async (em) => {
     const members = await lockMembers(em, workspace.id);
+    // Another owner may have taken the role away since.
+    assertAction({ ...inside, workspace: { ...acting, role: members.find((member) => member.agentId === principal.agentId)?.role ?? acting.role } }, 'workspace:write');
     const known = members.find((member) => member.agentId === agentId);
     if (known?.role === input.role) return { workspaceId: workspace.id, member: known, isNew: false };
     if (known?.role === 'owner' && members.filter(({ role }) => role === 'owner').length === 1) {
