@@ -24,7 +24,7 @@ export type ChooseId = (prefix: IdPrefix, place: Place) => string;
 
 const PUBLIC_ID = /^([a-z]+)_[0-9A-Za-z]{22}$/;
 /** Which kind of id a member takes, by its name, where the example leaves it out. */
-const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = { data_source_id: 'ds', agent_id: 'agent', workspace_id: 'ws' };
+const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = { data_source_id: 'ds', agent_id: 'agent', workspace_id: 'ws', actor_id: 'agent' };
 /** Members that example requests do without, since what they ask for depends on who asks. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { createKey: ['scopes'] };
 

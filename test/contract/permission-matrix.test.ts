@@ -7,7 +7,7 @@ import { answerOf, openCast, permissionPlayers, say, send, type Cast, type Playe
 import { exampleRequest, OPERATION_PATHS, sayings, unknownId } from './example-requests.ts';
 
 /** Open to everybody; whatever else needs no permission is a hole. */
-const PUBLIC_OPERATIONS = ['registerAgent', 'verifyResult', 'getHealth'];
+const PUBLIC_OPERATIONS = ['registerAgent', 'verifyResult', 'getHealth', 'issueToken', 'refreshToken', 'revokeToken'];
 const PUBLIC_FIELDS = ['registerAgent', 'verifyResult'];
 
 /** The role matrix of the contract, in its own words; raw journeys, and what is no workspace's, apart. */
