@@ -13,12 +13,12 @@ interface Outsider extends Player {
   readonly principal: Principal;
   readonly own: Belongings;
   readonly knows: readonly IdPrefix[];
+  /** Rights to what is of the account as a whole, in both environments and with all its workspaces: billing, and the one audit log. */
+  readonly mayRead: readonly string[];
 }
 
 /** Agents know each other: their public face can be read, and anybody can be asked into a workspace. */
 const OF_ANY_AGENT = new Set(['getAgent path/agent_id', 'addWorkspaceAgent body/agent_id']);
-/** Billing and the audit log are of the account; a role that shows them shows all of them. */
-const OF_THE_ACCOUNT: ReadonlySet<string> = new Set(['administer', 'audit']);
 const OUTSIDERS = ['another account', 'a test key of the account', 'a member of another workspace of the account'] as const;
 
 /** What may be answered for an id that leads nowhere: one in a filter finds nothing. */
@@ -42,16 +42,16 @@ describe('what outsiders can find out', () => {
     await owner.post(`/workspaces/${workspace}/agents`, { agent_id: guestIdentity.agentId, role: 'owner' });
     const acting = { id: uuidFromPublicId('ws', workspace)!, role: 'owner', homeAccountId: guestIdentity.accountId } as const;
     outsiders = {
-      [OUTSIDERS[0]]: { name: OUTSIDERS[0], caller: stranger, workspace: null, principal: { ...ownerPrincipal, ...(await identityOf(database, stranger)) }, own: await furnish(stranger), knows: [] },
-      [OUTSIDERS[1]]: { name: OUTSIDERS[1], caller: tester, workspace: null, principal: { ...ownerPrincipal, environment: 'sandbox' }, own: await furnish(tester), knows: ['agent', 'ws'] },
-      [OUTSIDERS[2]]: { name: OUTSIDERS[2], caller: guest.in(workspace), workspace, principal: { ...ownerPrincipal, agentId: guestIdentity.agentId, workspace: acting }, own: { ...(await furnish(guest.in(workspace), true)), ws: workspace }, knows: ['agent'] },
+      [OUTSIDERS[0]]: { name: OUTSIDERS[0], caller: stranger, workspace: null, principal: { ...ownerPrincipal, ...(await identityOf(database, stranger)) }, own: await furnish(stranger), knows: [], mayRead: [] },
+      [OUTSIDERS[1]]: { name: OUTSIDERS[1], caller: tester, workspace: null, principal: { ...ownerPrincipal, environment: 'sandbox' }, own: await furnish(tester), knows: ['agent', 'ws'], mayRead: ['audit'] },
+      [OUTSIDERS[2]]: { name: OUTSIDERS[2], caller: guest.in(workspace), workspace, principal: { ...ownerPrincipal, agentId: guestIdentity.agentId, workspace: acting }, own: { ...(await furnish(guest.in(workspace), true)), ws: workspace }, knows: ['agent'], mayRead: ['administer', 'audit'] },
     };
   });
   afterAll(() => cast?.close());
 
   const secretsOf = ({ knows }: Outsider): string[] => Object.entries(cast.belongings).flatMap(([kind, id]) => (knows.includes(kind as IdPrefix) ? [] : [id]));
 
-  const mayKnow = ({ workspace }: Outsider, action: Action | null | undefined): boolean => workspace !== null && action != null && OF_THE_ACCOUNT.has(ACTIONS[action].right);
+  const mayKnow = ({ mayRead }: Outsider, action: Action | null | undefined): boolean => action != null && mayRead.includes(ACTIONS[action].right);
 
   /** Asks twice, with the owner's id in one place and with one that nobody has; everything else is the outsider's own. */
   async function compare(outsider: Outsider, place: Place, ask: (choose: ChooseId) => Promise<{ readonly outcome: string; readonly text: string }>): Promise<void> {
@@ -108,7 +108,7 @@ describe('what outsiders can find out', () => {
 
     test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
       const outsider = outsiders[name]!;
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), clock: () => new Date(0) });
+      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid'], Workspace: ['ws', 'id name members { agentId }'] };
       let seen = 0;
       for (const { name: subgraph, schema } of subgraphs) {
