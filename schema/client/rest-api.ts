@@ -6685,6 +6685,11 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -6715,6 +6720,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -6828,7 +6835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `duplicate_nonce`: The nonce was used before */
+            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9317,6 +9324,11 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -9347,6 +9359,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9470,7 +9484,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `duplicate_nonce`: The nonce was used before */
+            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9543,6 +9557,11 @@ export interface operations {
                 "SVC-Workspace"?: string;
                 /** @description Answers with this error; ignored with live keys */
                 "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9577,6 +9596,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9656,6 +9677,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9768,7 +9791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `duplicate_nonce`: The nonce was used before; `conflict`: The request conflicts with the state of the resource */
+            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
             409: {
                 headers: {
                     [name: string]: unknown;

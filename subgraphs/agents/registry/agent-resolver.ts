@@ -24,7 +24,7 @@ import {
 import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
 import { updateAgent } from './update-agent.ts';
-import { updateCapabilities } from './update-capabilities.ts';
+import { capabilitiesEffect, updateCapabilities } from './update-capabilities.ts';
 
 export interface RegistryServices {
   readonly database: Database;
@@ -86,9 +86,15 @@ export class AgentResolver {
   @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateCapabilities(@Ctx() context: RequestContext, @Arg('input', () => UpdateCapabilitiesInput) input: UpdateCapabilitiesInput): Promise<UpdateCapabilitiesPayload> {
     const principal = assertAction(context.principal, 'agent:write');
-    const updatedAt = this.#services.clock();
+    const { database, clock } = this.#services;
+    const now = clock();
+    const { agent, updatedAt } = await exactlyOnce(database, context, {
+      effect: capabilitiesEffect,
+      act: async (settle) => ({ agent: await updateCapabilities(database, principal, input, now, settle), updatedAt: now }),
+      recall: async ({ updatedAt }) => ({ agent: await database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })), updatedAt }),
+    });
     const trust = this.#trust(context);
-    return { agent: presentAgent(await updateCapabilities(this.#services.database, principal, input, updatedAt), trust), updatedAt, trust };
+    return { agent: presentAgent(agent, trust), updatedAt, trust };
   }
 
   /** Entity resolver: the agent behind a reference of another subgraph; null where there is none. */

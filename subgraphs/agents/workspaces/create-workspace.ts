@@ -3,11 +3,15 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { REGIONS, type Region } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { insertWorkspace, type Workspace } from '../../../platform/auth/workspace-store.ts';
+import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
+import { newUuid, publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 
 const MAX_BRANDS = 100;
+
+/** What tells the answer again. */
+export const workspaceEffect = z.object({ workspaceId: uuid });
 
 const request = z.object({
   name: z.string().trim().min(1, 'must not be empty').max(80),
@@ -20,7 +24,7 @@ const request = z.object({
  * @param region the one that this deployment serves
  * @throws ProblemError `validation_error` for a bad member, with code `region_not_served` for another region
  */
-export async function createWorkspace(database: Database, region: Region, principal: Principal, rawInput: unknown, now: Date): Promise<Workspace> {
+export async function createWorkspace(database: Database, region: Region, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof workspaceEffect>>): Promise<Workspace> {
   const input = parseInput(request, rawInput);
   if (input.region != null && input.region !== region) {
     throw new ProblemError('validation_error', `region: this deployment serves ${region}; a workspace in ${input.region} needs a deployment there.`, { code: 'region_not_served', param: '/region' });
@@ -35,7 +39,10 @@ export async function createWorkspace(database: Database, region: Region, princi
     role: 'owner',
     members: principal.agentId === null ? [] : [{ agentId: principal.agentId as Uuid, role: 'owner', addedBy: callerId(principal), addedAt: now }],
   };
-  await database.asTenant(principal.accountId, (em) => insertWorkspace(em, workspace));
+  await database.asTenant(principal.accountId, async (em) => {
+    await insertWorkspace(em, workspace);
+    await settle(em, { workspaceId: workspace.id });
+  });
   return workspace;
 }
 

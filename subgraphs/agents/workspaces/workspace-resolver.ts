@@ -2,11 +2,12 @@ import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { Region } from '../../../schema/value-lists.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
+import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import { addWorkspaceAgent, type MembershipServices } from './add-workspace-agent.ts';
-import { createWorkspace } from './create-workspace.ts';
+import { addWorkspaceAgent, membership, type MembershipServices } from './add-workspace-agent.ts';
+import { createWorkspace, workspaceEffect } from './create-workspace.ts';
 import {
   AddWorkspaceAgentInput,
   AddWorkspaceAgentPayload,
@@ -50,15 +51,24 @@ export class WorkspaceResolver {
   @Mutation(() => CreateWorkspacePayload, { description: 'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), INSUFFICIENT_PERMISSIONS.' })
   async createWorkspace(@Ctx() context: RequestContext, @Arg('input', () => CreateWorkspaceInput) input: CreateWorkspaceInput): Promise<CreateWorkspacePayload> {
     const principal = assertAction(context.principal, 'workspace:create');
-    const { database, region, clock } = this.#services;
-    const workspace = presentWorkspace(await createWorkspace(database, region, principal, input, clock()), this.#trust(context, 1));
+    const { database, region, workspaces, clock } = this.#services;
+    const made = await exactlyOnce(database, context, {
+      effect: workspaceEffect,
+      act: (settle) => createWorkspace(database, region, principal, input, clock(), settle),
+      recall: ({ workspaceId }) => workspaces.require(principal, publicId('ws', workspaceId)),
+    });
+    const workspace = presentWorkspace(made, this.#trust(context, 1));
     return { workspace, trust: workspace.trust };
   }
 
   @Mutation(() => AddWorkspaceAgentPayload, { description: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).' })
   async addWorkspaceAgent(@Ctx() context: RequestContext, @Arg('input', () => AddWorkspaceAgentInput) input: AddWorkspaceAgentInput): Promise<AddWorkspaceAgentPayload> {
     const principal = assertAction(context.principal, 'workspace:write');
-    const { workspaceId, member, isNew } = await addWorkspaceAgent(this.#services, context, principal, input);
+    const { workspaceId, member, isNew } = await exactlyOnce(this.#services.database, context, {
+      effect: membership,
+      act: (settle) => addWorkspaceAgent(this.#services, context, principal, input, settle),
+      recall: (outcome) => Promise.resolve(outcome),
+    });
     return { workspaceId: publicId('ws', workspaceId), member: presentMember(member), isNew, trust: this.#trust(context, 1) };
   }
 
