@@ -24,17 +24,17 @@ export interface AdmittedRequest {
 export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
   /**
    * @param said what the operation says about itself
-   * @throws ProblemError as {@link Admission.admit} does, `unsupported_api_version`, and what a test key asked for
+   * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
-    const { requestId, authorization, nonce, idempotencyKey, wishes } = said;
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
+    const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
     const header = http.headers['svc-api-version'];
     const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
     const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
+    const principal = admitted === null || workspaceId === undefined ? (admitted?.principal ?? null) : await admission.enterWorkspace(admitted.principal, workspaceId);
     const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
-    const principal = admitted?.principal ?? null;
     const sandboxDelayMs = grantSandboxWishes(principal, wishes);
     const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
     return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };

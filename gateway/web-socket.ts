@@ -52,11 +52,13 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
   /** The key is asked for, and the call counted, anew with each operation: one revoked meanwhile opens nothing more. */
   const admitted = (connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> => {
     // Named like the header, whose case does not matter either: many clients are told to write Authorization.
-    const authorization = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+    const shown = (wanted: string): string | undefined => {
+      const value = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === wanted)?.[1];
+      return value === undefined || value === null ? undefined : String(value);
+    };
     const { nonce, idempotencyKey: key } = extensions;
     const idempotencyKey = key === undefined || key === null ? undefined : wellFormedKey(key, 'extensions:idempotencyKey');
-    const shown = authorization === undefined || authorization === null ? undefined : String(authorization);
-    return admit(connection.extra.request, { requestId, authorization: shown, nonce: typeof nonce === 'string' ? nonce : undefined, idempotencyKey, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
+    return admit(connection.extra.request, { requestId, authorization: shown('authorization'), workspaceId: shown('workspace'), nonce: typeof nonce === 'string' ? nonce : undefined, idempotencyKey, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
   };
 
   const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {

@@ -1,11 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { REGIONS, type Region } from '../schema/value-lists.ts';
 import { parseRateLimits, standardRateLimits, TIER_TABLES, type RateLimits } from './auth/rate-limits.ts';
 import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** Where a deployment lies that does not say so. */
+export const DEFAULT_REGION: Region = 'eu';
 
 /** Everything the environment decides, parsed once at start. Undefined means: use the embedded default. */
 export interface Config {
@@ -65,6 +69,8 @@ export interface Config {
   readonly trustNarrowScopeBonus: number | undefined;
   /** Opens the page that makes the first account; there is no such page when undefined. */
   readonly bootstrapToken: string | undefined;
+  /** The one region that this deployment serves; workspaces in others are refused. */
+  readonly region: Region;
 }
 
 /** The environment does not describe a runnable service. The message has one line per wrong value. */
@@ -150,6 +156,7 @@ const environmentSchema = z.object({
   TRUST_WEIGHTS: trustWeights.optional(),
   TRUST_NARROW_SCOPE_BONUS: fraction(0, 0.05).optional(),
   BOOTSTRAP_TOKEN: z.string().min(32, 'at least 32 characters').optional(),
+  REGION: oneOf(REGIONS).default(DEFAULT_REGION),
 });
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
@@ -234,6 +241,7 @@ function toConfig(environment: Environment): Config {
     trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
     trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
     bootstrapToken: environment.BOOTSTRAP_TOKEN,
+    region: environment.REGION,
   };
 }
 

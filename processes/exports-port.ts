@@ -7,7 +7,7 @@ import { exportAttribution, type ExportServices } from '../subgraphs/attribution
 /** Lets the REST door download from the attribution subgraph of the same process. */
 export function localExports(services: ExportServices): ExportAttribution {
   return async (context, id, request) => {
-    const principal = assertAction(context.principal, 'attribution:read');
+    const principal = assertAction(context.principal, request.level === 'paths' ? 'journey:read' : 'attribution:export');
     const file = await exportAttribution(services, principal, requireUuid('attr', id, 'attribution'), request);
     const { accountId, environment } = principal;
     // Before the first byte leaves: what can't be told is not handed out.

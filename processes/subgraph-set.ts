@@ -1,5 +1,5 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
-import type { Config } from '../platform/config.ts';
+import { DEFAULT_REGION, type Config } from '../platform/config.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
@@ -24,7 +24,7 @@ export interface SubgraphOptions {
   readonly keyPepper: Buffer;
   readonly auditPlaces: AuditPlaces;
   readonly clock: () => Date;
-  readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus'>>;
+  readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus' | 'region'>>;
 }
 
 /** The verb behind uploads, with its services filled in. */
@@ -39,7 +39,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = ground;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS });
+      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

@@ -10,6 +10,7 @@ import { healthOperations } from './operations/health.ts';
 import { keyOperations } from './operations/keys.ts';
 import { oauthOperations } from './operations/oauth.ts';
 import { verificationOperations } from './operations/verification.ts';
+import { workspaceOperations } from './operations/workspaces.ts';
 
 /**
  * Everything that the REST door can do, one row per operation. The rows feed routing, permission checks,
@@ -24,6 +25,7 @@ export const CONTRACT: readonly Operation[] = [
   ...keyOperations,
   ...oauthOperations,
   ...auditOperations,
+  ...workspaceOperations,
   ...billingOperations,
   ...healthOperations,
 ];

@@ -12,6 +12,7 @@ import { problemsOf, stepsOf } from './pipeline.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 import { claimIdempotencyKey, KEYED_METHODS } from './steps/claim-idempotency-key.ts';
 import { CURRENT_VERSION } from './versions.ts';
+import { WORKSPACE_HEADER } from './steps/authenticate.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
 
@@ -104,6 +105,9 @@ function parametersOf(operation: Operation, components: Components): Json[] {
     ...fields(operation.headerSchema, 'header', operation.example.headers, components),
     { name: 'SVC-API-Version', in: 'header', required: false, schema: { type: 'string', enum: [...API_VERSIONS], default: CURRENT_VERSION } },
   ];
+  if (operation.action !== null) {
+    parameters.push({ name: WORKSPACE_HEADER, in: 'header', required: false, description: 'Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account.', schema: { type: 'string' } });
+  }
   if (steps.has('consume-nonce')) {
     parameters.push({ name: 'X-Nonce', in: 'header', required: operation.kind !== 'oauth', description: operation.kind === 'oauth' ? 'Needed with JSON; forms do without' : 'Fresh for every request; a UUID will do', schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,128}$' }, example: '6f1d2c3b-8a49-4c0e-9d57-1b2e3f405162' });
   }
@@ -162,6 +166,7 @@ function successResponses(operation: Operation, components: Components): Json {
   };
   return {
     [success.status]: { description: success.description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) },
+    ...(operation.lesserSuccess === undefined ? {} : { [operation.lesserSuccess.status]: { description: operation.lesserSuccess.description, headers, content } }),
     ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come' } } : {}),
     ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match' } } : {}),
   };
@@ -174,7 +179,7 @@ function isCounted({ action, strangerLimit }: Operation): boolean {
 function errorResponses(operation: Operation, { errorSchema, problemSchema, oauthErrorSchema }: ErrorSchemas): Json {
   const byStatus = new Map<number, ProblemType[]>();
   for (const type of new Set([...problemsOf(operation.kind), ...operation.problems])) {
-    const { status } = PROBLEM_TYPES[type];
+    const status = type === 'validation_error' ? (operation.badBodyStatus ?? PROBLEM_TYPES[type].status) : PROBLEM_TYPES[type].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
   }
   // Forms are answered as RFC 6749 has it.

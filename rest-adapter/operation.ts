@@ -40,6 +40,13 @@ export interface Success {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The same answer under another status, where less happened than usual; `applies` reads the document's data. */
+export interface LesserSuccess {
+  readonly status: 200;
+  readonly description: string;
+  applies(data: Json): boolean;
+}
+
 /** Work that outlasts its request: how to watch it, to read it again, and to show it. */
 export interface Job {
   /** Subscription document; its events carry `sequence`, `kind` and `result`. */
@@ -84,6 +91,9 @@ export interface Operation<
   /** Largest JSON body in bytes; 1 MiB when absent. */
   readonly bodyLimitBytes?: number;
   readonly success: Success;
+  readonly lesserSuccess?: LesserSuccess;
+  /** Status of a body that does not fit the schema, where the contract's own listing has another than 422. */
+  readonly badBodyStatus?: 400;
   /** Problems beyond those that the steps of the kind declare. */
   readonly problems: readonly ProblemType[];
   /** The answer shows one resource, so that it carries an ETag. */

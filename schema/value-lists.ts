@@ -34,3 +34,7 @@ export const KEY_TYPES = ['sk', 'pk'] as const;
 export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as const;
 /** Longest time that a rotated key goes on working (interface specification §8: 24 hours). */
 export const MAX_GRACE_HOURS = 24;
+
+/** Where the data of a workspace lies; a deployment serves one of them. */
+export const REGIONS = ['eu', 'us', 'apac'] as const;
+export type Region = (typeof REGIONS)[number];

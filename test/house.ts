@@ -159,11 +159,18 @@ export interface Answer {
 /** A caller of the REST door and the graph, with a key of its own. */
 export class Caller {
   readonly #root: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly key: string | null;
 
-  constructor(root: string, key: string | null) {
+  constructor(root: string, key: string | null, headers: Readonly<Record<string, string>> = {}) {
     this.#root = root;
     this.key = key;
+    this.#headers = headers;
+  }
+
+  /** The same caller, acting in a workspace with every request. */
+  in(workspaceId: string): Caller {
+    return new Caller(this.#root, this.key, { ...this.#headers, 'svc-workspace': workspaceId });
   }
 
   /** Registers a fresh agent, and so a fresh tenant. */
@@ -196,7 +203,7 @@ export class Caller {
   open(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Response> {
     return fetch(`${this.#root}/v1${path}`, {
       method,
-      headers: { ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }), ...headers },
+      headers: { ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }), ...this.#headers, ...headers },
       ...(body === undefined ? {} : { body }),
     });
   }
@@ -205,7 +212,7 @@ export class Caller {
   async graphql(query: string, variables: Record<string, unknown> = {}): Promise<{ data?: Json | null; errors?: readonly { message: string; extensions: Record<string, unknown> }[] }> {
     const response = await fetch(`${this.#root}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), 'x-nonce': randomUUID() },
+      headers: { 'content-type': 'application/json', ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }), 'x-nonce': randomUUID(), ...this.#headers },
       body: JSON.stringify({ query, variables }),
     });
     return (await response.json()) as never;

@@ -1,8 +1,12 @@
+import { channel } from 'node:diagnostics_channel';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Principal, Role, Scope } from './principal.ts';
 
-/** What the members of a workspace may be allowed; the columns of the contract's role matrix, raw journeys apart. */
-type Right = 'read' | 'readJourneys' | 'run' | 'configure' | 'administer' | 'audit';
+/**
+ * What the members of a workspace may be allowed; the columns of the contract's role matrix, raw journeys apart.
+ * `self` concerns the caller alone, wherever it acts; `account` concerns what no workspace holds, such as keys.
+ */
+type Right = 'self' | 'read' | 'readJourneys' | 'run' | 'configure' | 'administer' | 'audit' | 'account';
 
 interface Permission {
   /** Null needs authentication and nothing more. */
@@ -18,9 +22,9 @@ interface Permission {
  * subscription and entity resolver asserts one of these actions.
  */
 export const ACTIONS = {
-  'agent:readSelf': { scope: null, right: 'read' },
-  'agent:read': { scope: null, right: 'read' },
-  'agent:write': { scope: 'referrals:write', right: 'administer' },
+  'agent:readSelf': { scope: null, right: 'self' },
+  'agent:read': { scope: null, right: 'self' },
+  'agent:write': { scope: 'referrals:write', right: 'self' },
   'attribution:read': { scope: 'attribution:read', right: 'read' },
   'attribution:run': { scope: 'attribution:write', right: 'run' },
   'attribution:export': { scope: 'attribution:read', right: 'read' },
@@ -31,21 +35,27 @@ export const ACTIONS = {
   'experiment:read': { scope: 'attribution:read', right: 'read' },
   'experiment:write': { scope: 'attribution:write', right: 'run' },
   'journey:read': { scope: 'attribution:read', right: 'readJourneys' },
-  'key:read': { scope: null, right: 'administer', secret: true },
-  'key:write': { scope: null, right: 'administer', secret: true },
-  'workspace:read': { scope: null, right: 'read' },
-  'workspace:write': { scope: null, right: 'administer' },
+  'key:read': { scope: null, right: 'account', secret: true },
+  'key:write': { scope: null, right: 'account', secret: true },
+  'workspace:read': { scope: null, right: 'self' },
+  // A membership outlives the token that made it.
+  'workspace:create': { scope: null, right: 'account', secret: true },
+  'workspace:write': { scope: null, right: 'administer', secret: true },
   'audit:read': { scope: 'audit:read', right: 'audit' },
   'billing:read': { scope: 'billing:read', right: 'administer' },
 } as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof ACTIONS;
 
+/** Hears which action is asserted, whatever comes of it: how the permission tests find out what covers an operation. */
+export const ASSERTED_ACTIONS = channel('liftgraph.auth.asserted-action');
+
+/** `account` is nobody's: whoever manages a workspace does not manage the account that it belongs to. */
 const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
-  owner: ['read', 'readJourneys', 'run', 'configure', 'administer', 'audit'],
-  analyst: ['read', 'readJourneys', 'run', 'configure'],
-  viewer: ['read', 'readJourneys'],
-  auditor: ['read', 'audit'],
+  owner: ['self', 'read', 'readJourneys', 'run', 'configure', 'administer', 'audit'],
+  analyst: ['self', 'read', 'readJourneys', 'run', 'configure'],
+  viewer: ['self', 'read', 'readJourneys'],
+  auditor: ['self', 'read', 'audit'],
 };
 
 /**
@@ -55,6 +65,7 @@ const RIGHTS_OF_ROLE: Readonly<Record<Role, readonly Right[]>> = {
  *   `secret_required` or `role`
  */
 export function assertAction(principal: Principal | null, action: Action): Principal {
+  if (ASSERTED_ACTIONS.hasSubscribers) ASSERTED_ACTIONS.publish(action);
   if (principal === null) {
     throw new ProblemError('invalid_api_key', 'This operation needs an Authorization header: Bearer <API key>.');
   }
@@ -66,7 +77,7 @@ export function assertAction(principal: Principal | null, action: Action): Princ
     throw new ProblemError('insufficient_permissions', `${action} needs a secret key or a token of client_credentials; this token was granted by somebody else.`, { code: 'secret_required', param: 'header:Authorization' });
   }
   if (principal.workspace !== null && !RIGHTS_OF_ROLE[principal.workspace.role].includes(right)) {
-    throw new ProblemError('insufficient_permissions', `The role ${principal.workspace.role} of this workspace does not allow ${action}. Ask an owner of the workspace for another role.`, { code: 'role' });
+    throw new ProblemError('insufficient_permissions', `The role ${principal.workspace.role} of this workspace does not allow ${action}. ${right === 'account' ? 'It concerns the account itself: leave the header SVC-Workspace out.' : 'Ask an owner of the workspace for another role.'}`, { code: 'role' });
   }
   return principal;
 }

@@ -39,6 +39,12 @@ export interface Admission {
    */
   admit(arrival: Arrival): Promise<Admitted>;
   /**
+   * An admitted caller as it acts in a workspace, which costs another question.
+   * @param workspaceId public id, from the header `SVC-Workspace` or what stands for it
+   * @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to alike
+   */
+  enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal>;
+  /**
    * Counts a call of somebody without a key.
    * @param subject what the class is counted by, such as the client's address
    * @throws RateLimitError

@@ -3,6 +3,7 @@ import { oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionUnderLoadMigration } from './admission-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
+import { workspaceMigration } from './workspace-migration.ts';
 
 /**
  * Owner `auth`: accounts (the tenants), their keys, OAuth's codes and tokens, and the nonces seen in the last day.
@@ -122,5 +123,6 @@ export const authOwner: MigrationOwner = {
     keyManagementMigration,
     oauthMigration,
     admissionUnderLoadMigration,
+    workspaceMigration,
   ],
 };

@@ -8,6 +8,7 @@ import { CredentialEnds } from './credential-ends.ts';
 import type { Environment, Principal, Proof, Scope } from './principal.ts';
 import { RateLimitError, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
 import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
+import { enterWorkspace, WorkspaceStore } from './workspace-store.ts';
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
 const ACCESS_TOKEN_PATTERN = /^svc_at_[A-Za-z0-9_-]{43}$/;
@@ -85,6 +86,10 @@ export class PostgresAdmission implements Admission {
     return { principal: principalOf(row), pinnedVersion: row.api_version, windows: windowsOf(row, { perMinute: row.minute_limit, perDay: row.day_limit }), credential: { id: row.id, keyId: row.key_id } };
   }
 
+  enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal> {
+    return enterWorkspace(new WorkspaceStore(this.#database), principal, workspaceId, 'header:SVC-Workspace');
+  }
+
   async #refuseUnlessAdmitted(row: CredentialRow, arrival: Arrival): Promise<void> {
     const credential: RefusedCredential = { id: row.id, keyId: row.key_id, accountId: row.account_id, agentId: row.agent_id, environment: row.environment };
     switch (row.verdict) {
@@ -155,7 +160,6 @@ function principalOf(row: CredentialRow): Principal {
     scopes: row.scopes,
     environment: row.environment,
     proof: row.proof,
-    // Membership is looked up in the same question once a request can name a workspace.
     workspace: null,
   };
 }

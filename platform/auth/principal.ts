@@ -43,8 +43,11 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   readonly environment: Environment;
   readonly proof: Proof;
-  /** The workspace that the request acts in, and the caller's role there; null acts for the caller's own account. */
-  readonly workspace: { readonly id: string; readonly role: Role } | null;
+  /**
+   * The workspace that the request acts in, the caller's role there, and the account that the caller came from (UUIDs);
+   * null acts for the caller's own account.
+   */
+  readonly workspace: { readonly id: string; readonly role: Role; readonly homeAccountId: string } | null;
 }
 
 /** Where a request came from, for the audit log. */

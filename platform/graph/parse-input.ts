@@ -5,18 +5,19 @@ import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
  * Parses what a caller sent against a schema of ours.
  * @throws ProblemError `validation_error` that names every offending member as a JSON Pointer in the contract's
  *   snake_case, the first one also in `param`.
+ * @param status of the problem, for the operations that answer 400 (decision table of the contract, errors)
  */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw validationProblem(parsed.error.issues);
+  throw validationProblem(parsed.error.issues, status);
 }
 
 /** The `validation_error` for a list of zod issues. */
-function validationProblem(issues: readonly z.core.$ZodIssue[]): ProblemError {
+function validationProblem(issues: readonly z.core.$ZodIssue[], status: number): ProblemError {
   const errors = issues.flatMap(details);
   const first = errors[0]!;
-  return new ProblemError('validation_error', `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`, { code: first.code, param: first.param, errors });
+  return new ProblemError('validation_error', `${first.param.slice(1).replaceAll('/', '.') || 'body'}: ${first.message}`, { code: first.code, param: first.param, errors, status });
 }
 
 function details(issue: z.core.$ZodIssue): ProblemDetail[] {

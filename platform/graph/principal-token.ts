@@ -33,7 +33,7 @@ const contextSchema = z.object({
       scopes: z.array(z.enum(SCOPES)),
       environment: z.enum(ENVIRONMENTS),
       proof: z.enum(['secret', 'delegated']),
-      workspace: z.object({ id: z.string(), role: z.enum(ROLES) }).nullable(),
+      workspace: z.object({ id: z.string(), role: z.enum(ROLES), homeAccountId: z.string() }).nullable(),
     })
     .nullable(),
   origin: z.object({ clientAddress: z.string(), userAgent: z.string().nullable() }).exactOptional(),

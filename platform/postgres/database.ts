@@ -4,9 +4,9 @@ import { Pool, TypeOverrides, types as pgTypes, type QueryConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, type IsolationLevel, type TenantScope } from './session-pool.ts';
+import { Session, SessionPool, wholeAccount, type IsolationLevel, type TenantScope } from './session-pool.ts';
 
-export type { SqlEntityManager, TenantScope };
+export { wholeAccount, type SqlEntityManager, type TenantScope };
 
 export interface TransactionOptions {
   /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
@@ -30,8 +30,8 @@ type Work<T> = (em: SqlEntityManager) => Promise<T>;
  */
 export interface Database {
   /**
-   * Runs with row level security showing exactly the rows of this scope. An account's UUID alone is enough for tables
-   * that know no environment; those that do look empty without one.
+   * Runs with row level security showing exactly the rows of this scope; a principal is one. An account's UUID alone is
+   * enough for tables that know neither environment nor workspace; those that do look empty without.
    */
   asTenant<T>(tenant: TenantScope | string, work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
@@ -132,14 +132,14 @@ class PostgresDatabase implements Database {
   }
 
   asTenant<T>(tenant: TenantScope | string, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
-    return this.#transaction(typeof tenant === 'string' ? { accountId: tenant } : tenant, work, options);
+    return this.#transaction(tenant, work, options);
   }
 
   asNobody<T>(work: Work<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#transaction(undefined, work, options);
   }
 
-  async #transaction<T>(tenant: TenantScope | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
+  async #transaction<T>(tenant: TenantScope | string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
     const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
     const deadlineMs = performance.now() + timeoutMs;
     for (let attempt = 0; ; attempt += 1) {

@@ -15,15 +15,34 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export interface TenantScope {
   /** A UUID. */
   readonly accountId: string;
-  /** Absent: tables that keep environments apart look empty, the others show the account's rows. */
-  readonly environment?: (typeof ENVIRONMENTS)[number];
+  readonly environment: (typeof ENVIRONMENTS)[number];
+  /** The only workspace whose rows are there (a UUID); null: all rows of the account. Required, so that nobody leaves it out by mistake. */
+  readonly workspace: { readonly id: string } | null;
+}
+
+/** All rows that an account has in an environment, for work that nobody is waiting for in person, and for what follows a permitted request. */
+export function wholeAccount({ accountId, environment }: Pick<TenantScope, 'accountId' | 'environment'>): TenantScope {
+  return { accountId, environment, workspace: null };
+}
+
+/**
+ * The transaction-local settings that the policies compare rows with. A bare account id opens what belongs to the account
+ * as such (keys, members, audit), and nothing of what lies in an environment or a workspace.
+ * @throws TypeError for what is no UUID or environment: the values go into SQL text
+ */
+function settingsOf(tenant: TenantScope | string | undefined): Record<string, string> {
+  const { accountId = '', environment = '', workspace = { id: '' } } = typeof tenant === 'object' ? tenant : { accountId: tenant };
+  if (tenant !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
+  if (environment !== '' && !ENVIRONMENTS.includes(environment)) throw new TypeError('an environment has to be one of the contract');
+  if (workspace !== null && workspace.id !== '' && !UUID.test(workspace.id)) throw new TypeError('a workspace id has to be a UUID');
+  return { 'liftgraph.account_id': accountId, 'liftgraph.environment': environment, 'liftgraph.workspace_id': workspace === null ? '*' : workspace.id.toLowerCase() };
 }
 
 export type IsolationLevel = 'read committed' | 'repeatable read' | 'serializable';
 
 export interface SessionOptions {
   /** Undefined: no tenant, row level security shows nothing. */
-  readonly tenant: TenantScope | undefined;
+  readonly tenant: TenantScope | string | undefined;
   /** Until the whole transaction has to be over. */
   readonly timeoutMs: number;
   readonly isolation: IsolationLevel;
@@ -37,12 +56,9 @@ export class Session {
   /** True once the server answered anything. */
   answered = false;
 
-  /** @throws TypeError when the account id is no UUID or the environment unknown: they go into SQL text, folded into BEGIN's round trip */
+  /** @throws TypeError when the scope names what is no UUID or environment; it is folded into BEGIN's round trip */
   constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
-    const { accountId = '', environment = '' } = tenant ?? {};
-    if (tenant !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
-    if (environment !== '' && !ENVIRONMENTS.includes(environment)) throw new TypeError('an environment has to be one of the contract');
-    const settings = { 'liftgraph.account_id': accountId, 'liftgraph.environment': environment, statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
+    const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }
 

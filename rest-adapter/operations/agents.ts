@@ -82,6 +82,23 @@ function presentProfile({ id, ...agent }: Json): Json {
   return inOrder(profile, values);
 }
 
+/** An agent as it shows itself to others; the members that only the agent itself sees follow. */
+const seenAgent = profile
+  .partial()
+  .required({ agent_id: true, name: true, capabilities: true, tier: true, trust_score: true, created_at: true, trust: true })
+  .meta({ id: 'SeenAgent', description: 'Others see agent_id, name, capabilities, tier, trust_score and created_at.' });
+
+const PUBLIC_MEMBERS: ReadonlySet<string> = new Set(['agent_id', 'name', 'capabilities', 'tier', 'trust_score', 'created_at', 'trust']);
+
+function presentSeen(agent: Json): Json {
+  const whole = presentProfile(agent);
+  return agent['agent_uuid'] != null ? whole : Object.fromEntries(Object.entries(whole).filter(([name]) => PUBLIC_MEMBERS.has(name)));
+}
+
+const capabilitiesUpdate = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability') }).meta({ id: 'CapabilitiesRequest' });
+
+const updatedCapabilities = z.object({ agent_id: z.string(), capabilities: z.array(z.enum(CAPABILITIES)), updated_at: z.iso.datetime(), trust: trustEnvelope }).meta({ id: 'CapabilitiesUpdate' });
+
 const exampleAgent = {
   agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe',
   name: 'spring-shop-agent',
@@ -175,6 +192,52 @@ export const agentOperations = [
         ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example', total_delta_r_cents: 0, total_delta_r: 0,
         callback_url: null, redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false, status: 'active', trust: exampleTrust(1),
       },
+    },
+  }),
+  operation({
+    id: 'getAgent',
+    tag: 'Agents',
+    method: 'GET',
+    path: '/agents/{agent_id}',
+    kind: 'read',
+    action: 'agent:read',
+    document: 'Agent',
+    summary: 'Read the profile of an agent',
+    description: 'Your own agent comes whole; of others you see what identifies them: name, capabilities, tier, trust score and age.',
+    pathSchema: z.object({ agent_id: z.string().meta({ description: 'Agent: agent_…, its UUID, or me' }) }),
+    success: { status: 200, description: 'The profile', schema: seenAgent },
+    problems: ['resource_not_found'],
+    isResource: true,
+    variables: ({ path }) => ({ id: path.agent_id }),
+    present: (data) => presentSeen(objectAt(data, 'agent')),
+    example: {
+      path: { agent_id: exampleAgent.agent_id },
+      response: { agent_id: exampleAgent.agent_id, name: exampleAgent.name, capabilities: exampleAgent.capabilities, tier: exampleAgent.tier, trust_score: exampleAgent.trust_score, created_at: exampleAgent.created_at, trust: exampleTrust(1) },
+    },
+  }),
+  operation({
+    id: 'updateCapabilities',
+    tag: 'Agents',
+    method: 'PUT',
+    path: '/agents/me/capabilities',
+    kind: 'write',
+    action: 'agent:write',
+    document: 'UpdateCapabilities',
+    summary: 'Say what the calling agent does',
+    description: 'Replaces all capabilities. They describe the agent to others; scopes decide what it may do.',
+    bodySchema: capabilitiesUpdate,
+    badBodyStatus: 400,
+    success: { status: 200, description: 'The capabilities as they are now', schema: updatedCapabilities },
+    problems: ['resource_not_found'],
+    variables: ({ body }) => ({ input: { capabilities: body.capabilities } }),
+    present: (data) => {
+      const { agent, updated_at, trust } = objectAt(data, 'update_capabilities');
+      const { id, capabilities } = agent as Json;
+      return { agent_id: id, capabilities, updated_at, trust };
+    },
+    example: {
+      body: { capabilities: ['attribution', 'journey'] },
+      response: { agent_id: exampleAgent.agent_id, capabilities: ['attribution', 'journey'], updated_at: '2026-02-01T09:20:11.000Z', trust: exampleTrust(1) },
     },
   }),
 ];

@@ -40,6 +40,7 @@ const request = z
     conversion_event: z.string().min(1).max(100).optional().meta({ default: 'purchase' }),
     confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
     model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
+    workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent' }),
     include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
   })
   .meta({ id: 'AttributionRequest' });
@@ -91,6 +92,7 @@ export const attributionOperations = [
         lookbackWindowDays: body.lookback_window_days,
         conversionEvent: body.conversion_event,
         confidenceLevel: body.confidence_level,
+        workspaceId: body.workspace_id,
         modelOptions: body.model_options === undefined ? undefined : given({ markovOrder: body.model_options.markov_order }),
       }),
       ...sections(body.include === undefined ? undefined : [...body.include, 'diagnostics'], true),
@@ -161,11 +163,11 @@ export const attributionOperations = [
     method: 'GET',
     path: '/attribution/{id}/export',
     kind: 'download',
-    action: 'attribution:read',
+    action: 'attribution:export',
     document: 'Attribution',
     summary: 'Download an analysis',
     description:
-      'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows.',
+      'A file: a row per channel, per period and channel, per campaign, or per distinct path with its journeys as stored now (same range, lookback, conversion event, and channels if restricted). CSV follows RFC 4180; a text that a spreadsheet would take for a formula gets an apostrophe ahead. JSON is an array of rows. Level paths shows journeys, which auditors of a workspace may not read.',
     pathSchema: idPath,
     querySchema: z.object({ format: z.enum(EXPORT_FORMATS).default('csv'), level: z.enum(EXPORT_LEVELS).default('channels') }),
     success: { status: 200, description: 'The file', schema: null, headers: { 'Content-Disposition': 'attachment, with a name for the file' } },

@@ -2,10 +2,13 @@ import { RateLimitError, rateLimitHeaders } from '../../platform/auth/rate-limit
 import type { Step } from '../call.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
 
-/** Finds out who is calling, from an address that the key allows, and counts the call. */
+/** Names the workspace that a request acts in. */
+export const WORKSPACE_HEADER = 'SVC-Workspace';
+
+/** Finds out who is calling, where, and from an address that the key allows, and counts the call. */
 export const authenticate: Step = {
   name: 'authenticate',
-  problems: ['invalid_api_key', 'expired_api_key', 'ip_not_allowed', 'rate_limit_exceeded'],
+  problems: ['invalid_api_key', 'expired_api_key', 'ip_not_allowed', 'rate_limit_exceeded', 'resource_not_found'],
   async run(call, next) {
     const { http, door } = call;
     try {
@@ -18,6 +21,8 @@ export const authenticate: Step = {
     const { windows, pinnedVersion } = call.admitted;
     http.set(rateLimitHeaders(windows));
     if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = call.resolveVersion(pinnedVersion);
+    const workspaceId = http.get(WORKSPACE_HEADER).trim();
+    if (workspaceId !== '') call.admitted = { ...call.admitted, principal: await door.admission.enterWorkspace(call.admitted.principal, workspaceId) };
     await next();
   },
 };

@@ -10,6 +10,7 @@ export const executeDocument: Step = {
     const data = await execute(call, operation.document!, operation.variables(request));
     const body = operation.present(data, request, door.config.publicBaseUrl);
     const location = body === null ? undefined : operation.location?.(body, request);
-    call.answer = { status: operation.success.status, body, headers: location === undefined ? {} : { Location: `${door.config.publicBaseUrl}${location}` } };
+    const { status } = operation.lesserSuccess?.applies(data) === true ? operation.lesserSuccess : operation.success;
+    call.answer = { status, body, headers: location === undefined ? {} : { Location: `${door.config.publicBaseUrl}${location}` } };
   },
 };

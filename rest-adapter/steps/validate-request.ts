@@ -18,7 +18,7 @@ export const validateRequest: Step = {
     // The body of an upload is a stream; its step checks it on the way through.
     const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
     const errors = [...path.errors, ...query.errors, ...body.errors];
-    if (errors.length > 0) throw problem('validation_error', errors);
+    if (errors.length > 0) throw problem('validation_error', errors, errors.length === body.errors.length ? operation.badBodyStatus : undefined);
     call.request = { path: (path.value ?? {}) as Json, query: (query.value ?? {}) as Json, headers: (headers.value ?? {}) as Json, body: body.value };
     await next();
   },
@@ -48,10 +48,10 @@ function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
 }
 
 /** The problem that lists all errors and leads with the first. */
-export function problem(type: 'validation_error' | 'invalid_request', errors: readonly ProblemDetail[]): ProblemError {
+export function problem(type: 'validation_error' | 'invalid_request', errors: readonly ProblemDetail[], status?: number): ProblemError {
   const first = errors[0]!;
   const subject = first.param.replace(/^[a-z]+:/, '').replace(/^\//, '').replaceAll('/', '.') || 'body';
-  return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors });
+  return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors, ...(status === undefined ? {} : { status }) });
 }
 
 /** A parameter that is repeated becomes an array, which only list parameters accept. */

@@ -50,5 +50,16 @@ export const agentsOwner: MigrationOwner = {
            as $$ select account_id, name, redirect_uris, is_public from agents.agents where id = agent and status = 'active' $$`,
       ],
     },
+    {
+      name: '004-workspaces',
+      up: [
+        `alter table agents.agents add column capabilities_updated_at timestamptz(3)`,
+        // What anybody may know of an agent, and nothing of its operator.
+        `create function agents.public_face(wanted uuid)
+           returns table (id uuid, name text, capabilities text[], tier text, trust_score double precision, created_at timestamptz)
+           language sql stable security definer set search_path = agents, pg_temp
+           as $$ select id, name, capabilities, tier, trust_score, created_at from agents.agents where id = wanted $$`,
+      ],
+    },
   ],
 };

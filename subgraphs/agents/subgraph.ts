@@ -1,19 +1,34 @@
+import type { Region } from '../../schema/value-lists.ts';
+import { WorkspaceStore } from '../../platform/auth/workspace-store.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
 import { Agent } from './registry/agent.ts';
 import { AgentResolver, type RegistryServices } from './registry/agent-resolver.ts';
+import { findPublicFace } from './registry/public-face.ts';
+import { WorkspaceResolver } from './workspaces/workspace-resolver.ts';
 
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];
 
-/** The agents subgraph: the registry of AI agents and their keys, and the audit log. */
-export function agentsSubgraph(services: RegistryServices & KeyServices & AuditServices): Promise<Subgraph> {
+export interface AgentsServices extends RegistryServices, KeyServices, AuditServices {
+  /** The region that this deployment serves. */
+  readonly region: Region;
+}
+
+/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, and the audit log. */
+export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
+  const { database } = services;
   const agents = new AgentResolver(services);
+  const isAgent = async (id: Agent['id']): Promise<boolean> => (await findPublicFace(database, id)) !== null;
+  const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new KeyResolver(services), new AuditResolver(services)],
-    references: { Agent: (reference, context) => agents.resolveReference(reference, context) },
+    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), workspaces],
+    references: {
+      Agent: (reference, context) => agents.resolveReference(reference, context),
+      Workspace: (reference, context) => workspaces.resolveReference(reference, context),
+    },
   });
 }

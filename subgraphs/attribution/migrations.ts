@@ -1,5 +1,5 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
-import { ENVIRONMENT_DEFAULT, environmentTable, sharedInSandbox, tenantTable } from '../../platform/postgres/tenant-tables.ts';
+import { ENVIRONMENT_DEFAULT, environmentTable, IN_WORKSPACE, narrowTenant, sharedInSandbox, tenantTable } from '../../platform/postgres/tenant-tables.ts';
 
 /** Owner `attribution`: sources, what was uploaded to them, analyses and their progress. Touchpoints live in ClickHouse. */
 export const attributionOwner: MigrationOwner = {
@@ -182,6 +182,19 @@ export const attributionOwner: MigrationOwner = {
            as $$ update attribution.data_sources set deleted_at = now(), mapping = null
                  where environment = 'sandbox' and account_id <> '5a4db0c5-11f7-8000-8000-000000000000' and deleted_at is null and created_at < now() - interval '30 days'
                  returning account_id, id $$`,
+      ],
+    },
+    {
+      name: '017-workspaces',
+      up: [
+        // Null: of the account, in none of its workspaces.
+        `alter table attribution.data_sources add column workspace_id uuid`,
+        `alter table attribution.attributions add column workspace_id uuid`,
+        narrowTenant('attribution.data_sources', IN_WORKSPACE),
+        narrowTenant('attribution.attributions', IN_WORKSPACE),
+        // What hangs on a source or an analysis is where that is: the inner table is under its own policy.
+        ...['uploads', 'source_days', 'experiments'].map((table) => narrowTenant(`attribution.${table}`, 'exists (select from attribution.data_sources s where s.id = data_source_id)')),
+        narrowTenant('attribution.attribution_progress', 'exists (select from attribution.attributions a where a.id = attribution_id)'),
       ],
     },
   ],

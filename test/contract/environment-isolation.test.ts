@@ -104,11 +104,11 @@ describe('one environment of an account against the other', () => {
     await owner.end();
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['attributions', 'attribution_progress', 'data_sources', 'experiments', 'source_days', 'uploads']));
     for (const { name } of rows) expect({ name, seen: await count(accountId, name) }).toEqual({ name, seen: 0 });
-    for (const { name } of rows) expect(await count({ accountId, environment: 'live' }, name)).toBeGreaterThan(0);
+    for (const { name } of rows) expect(await count({ accountId, environment: 'live', workspace: null }, name)).toBeGreaterThan(0);
 
-    const move = house.ground.database.asTenant({ accountId, environment: 'live' }, (em) => em.execute(`update attribution.data_sources set environment = 'sandbox'`));
+    const move = house.ground.database.asTenant({ accountId, environment: 'live', workspace: null }, (em) => em.execute(`update attribution.data_sources set environment = 'sandbox'`));
     await expect(move).rejects.toMatchObject({ code: '42501' });
-    const spoil = await house.ground.database.asTenant({ accountId, environment: 'sandbox' }, (em) =>
+    const spoil = await house.ground.database.asTenant({ accountId, environment: 'sandbox', workspace: null }, (em) =>
       em.execute<unknown[]>(`with gone as (delete from attribution.data_sources where name like 'Sandbox %' returning 1), renamed as (update attribution.data_sources set name = 'spoiled' where name like 'Sandbox %' returning 1) select 1 from gone union all select 1 from renamed`),
     );
     expect(spoil).toEqual([]);

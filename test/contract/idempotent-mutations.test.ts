@@ -18,6 +18,9 @@ interface Ground {
   readonly experimentId: string;
   /** Beside the key that the tenant calls with. */
   readonly keyId: string;
+  readonly workspaceId: string;
+  /** Of another account. */
+  readonly agentId: string;
 }
 
 /**
@@ -36,6 +39,9 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   },
   deleteExperiment: { selection: 'id deleted', input: ({ experimentId }, variant) => ({ id: variant === 0 ? experimentId : 'exp_0351EFUQxpVTZ7WdNYMSuZ' }) },
   updateAgent: { selection: 'agent { id name }', input: (_ground, variant) => ({ name: `renamed-${variant}` }) },
+  updateCapabilities: { selection: 'agent { id capabilities } updatedAt', input: (_ground, variant) => ({ capabilities: variant === 0 ? ['JOURNEY'] : ['HEALTH'] }) },
+  createWorkspace: { selection: 'workspace { id name members { agentId addedAt } }', input: (_ground, variant) => ({ name: `Workspace ${variant}` }) },
+  addWorkspaceAgent: { selection: 'workspaceId member { agentId role addedAt } isNew', input: ({ workspaceId, agentId }, variant) => ({ workspaceId, agentId, role: variant === 0 ? 'VIEWER' : 'ANALYST' }) },
   createKey: { selection: 'keyPairId live { id key } test { id key }', input: (_ground, variant) => ({ name: `Pair ${variant}` }) },
   revokeKey: { selection: 'id status revokedAt', input: ({ keyId }, variant) => ({ id: variant === 0 ? keyId : UNKNOWN_KEY }) },
   rotateKey: { selection: 'id key previousKeyId previousKeyExpiresAt', input: ({ keyId }, variant) => ({ id: keyId, graceHours: variant }) },
@@ -103,7 +109,9 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const experiment = await caller.post('/experiments', { data_source_id: dataSourceId, channel: 'email', method: 'holdout', period: ['2026-01-01', '2026-01-02'], incremental_revenue: 5, standard_error: 1 });
     const keys = await caller.post('/keys', { name: 'Spare' });
     const keyId = String(keys.body['live']!['id']);
-    return { caller, ground: { dataSourceId, keyId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    const workspaceId = String((await caller.post('/workspaces', { name: 'Spring' })).body['workspace_id']);
+    const agentId = String((await (await Caller.register(house.root)).get('/agents/me')).body['agent_id']);
+    return { caller, ground: { dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {

@@ -1,142 +1,154 @@
-import { GraphQLInputObjectType, GraphQLNonNull, isInputObjectType, type GraphQLField, type GraphQLSchema } from 'graphql';
-import { Supergraph } from '@apollo/federation-internals';
-import { createClient } from 'graphql-ws';
-import WebSocket from 'ws';
-import { readFileSync } from 'node:fs';
-import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
+import { execute, parse } from 'graphql';
+import { ACTIONS, type Action } from '../../platform/auth/actions.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
-import { Caller, openHouse, type House } from '../house.ts';
+import type { Principal } from '../../platform/auth/principal.ts';
+import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
+import { buildSubgraphs } from '../../processes/subgraph-set.ts';
+import { Caller } from '../house.ts';
+import { answerOf, furnish, identityOf, issueKey, openCast, say, send, type Belongings, type Cast, type Player } from './cast.ts';
+import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type Place } from './example-requests.ts';
 
-const UNKNOWN: Readonly<Record<string, string>> = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', agent: 'agent_0351EFSwMCuWsp5CADuBq8', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ', key: 'key_0351EFUQxpVTZ7WdNYMSuA' };
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
-
-/** Which kind of id a path or field takes. */
-function kindOf(text: string): keyof typeof UNKNOWN {
-  if (/data-?source/i.test(text)) return 'ds';
-  if (/attribution/i.test(text)) return 'attr';
-  if (/agent/i.test(text)) return 'agent';
-  if (/experiment/i.test(text)) return 'exp';
-  if (/key/i.test(text)) return 'key';
-  throw new Error(`the isolation test does not know whose id ${text} takes: teach it`);
+/** Somebody who may not see what the owner has, and what of it is no secret to them. */
+interface Outsider extends Player {
+  readonly principal: Principal;
+  readonly own: Belongings;
+  readonly knows: readonly IdPrefix[];
+  /** Rights to what is of the account as a whole, in both environments and with all its workspaces: billing, and the one audit log. */
+  readonly mayRead: readonly string[];
 }
 
-const api: GraphQLSchema = Supergraph.build(readFileSync(new URL('../../schema/supergraph.graphql', import.meta.url), 'utf8'))
-  .apiSchema()
-  .toGraphQLJSSchema();
+/** Agents know each other: their public face can be read, and anybody can be asked into a workspace. */
+const OF_ANY_AGENT = new Set(['getAgent path/agent_id', 'addWorkspaceAgent body/agent_id']);
+const OUTSIDERS = ['another account', 'a test key of the account', 'a member of another workspace of the account'] as const;
 
-/** Root fields that take an id, and where in their arguments it stands. */
-interface FieldWithId {
-  readonly operation: 'query' | 'mutation' | 'subscription';
-  readonly field: GraphQLField<unknown, unknown>;
-  readonly member: string | null;
-}
+/** What may be answered for an id that leads nowhere: one in a filter finds nothing. */
+const LEADS_NOWHERE = /^(404 resource_not_found|422 validation_error unknown_\w+|403 insufficient_permissions (role|account_required)|200)$/;
 
-function fieldsWithIds(): FieldWithId[] {
-  const roots = [
-    ['query', api.getQueryType()],
-    ['mutation', api.getMutationType()],
-    ['subscription', api.getSubscriptionType()],
-  ] as const;
-  return roots.flatMap(([operation, type]) =>
-    Object.values(type?.getFields() ?? {}).flatMap((field): FieldWithId[] => {
-      if (field.args.some((argument) => argument.name === 'id')) return [{ operation, field, member: null }];
-      const input = field.args.find((argument) => argument.name === 'input')?.type;
-      const inputType = input instanceof GraphQLNonNull ? input.ofType : input;
-      if (!isInputObjectType(inputType)) return [];
-      const member = Object.keys((inputType as GraphQLInputObjectType).getFields()).find((name) => name === 'id' || name === 'dataSourceId' || name === 'agentId');
-      return member === undefined || field.name === 'connectDataSource' ? [] : [{ operation, field, member }];
-    }),
-  );
-}
+/** An answer with all that differs between two equal requests taken out. */
+const anonymous = (text: string, id: string): string => text.replaceAll(id, 'ID').replaceAll(/req_\w+/g, 'REQUEST').replaceAll(/"\d{4}-\d\d-\d\dT[^"]*"/g, '"TIME"');
 
-function documentOf({ operation, field, member }: FieldWithId, id: string): string {
-  const filler: Record<string, string> = { runAttribution: ', dateRange: ["2026-01-01", "2026-01-31"]', addRecords: ', records: [{ user_id: "x" }]', createExperiment: ', channel: "email", method: HOLDOUT, period: ["2026-01-01", "2026-01-31"], incrementalRevenue: 1, standardError: 1' };
-  const argument = member === null ? `id: "${id}"` : `input: { ${member}: "${id}"${filler[field.name] ?? ''} }`;
-  return `${operation} { ${field.name}(${argument}) { __typename } }`;
-}
-
-describe('one tenant against another', () => {
-  let house: House;
-  let owner: Caller;
-  let stranger: Caller;
-  let owned: Record<string, string>;
+describe('what outsiders can find out', () => {
+  let cast: Cast;
+  let outsiders: Readonly<Record<string, Outsider>>;
 
   beforeAll(async () => {
-    house = await openHouse('one process');
-    [owner, stranger] = await Promise.all([Caller.register(house.root), Caller.register(house.root)]);
-    const source = await owner.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
-    const ds = String(source.body['data_source_id']);
-    const run = await owner.post('/attribution', { data_source_id: ds, date_range: ['2026-01-01', '2026-01-31'] });
-    const experiment = await owner.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: ['2026-01-01', '2026-01-31'], incremental_revenue: 5, standard_error: 1 });
-    const me = await owner.get('/agents/me');
-    const pair = await owner.post('/keys', {});
-    owned = { ds, attr: String(run.body['id']), agent: String(me.body['agent_id']), exp: String(experiment.body['id']), key: String(pair.body['live']?.['id']) };
-  });
-
-  afterAll(() => house?.stop());
-
-  const operations = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path, name: `${operation.method} ${path}` })));
-
-  test.each(operations.filter(({ path }) => path.includes('{')))('$name answers for a foreign id as for an unknown one', async ({ operation, path }) => {
-    const kind = kindOf(path);
-    const send = (id: string) =>
-      operation.kind === 'upload'
-        ? stranger.send(operation.method, path.replace(/\{[^}]+\}/, id), ROWS, { 'content-type': 'text/csv' })
-        : stranger.send(operation.method, path.replace(/\{[^}]+\}/, id), operation.method === 'GET' || operation.method === 'DELETE' ? undefined : '{}', { 'content-type': 'application/json' });
-    const [foreign, unknown] = [await send(owned[kind]!), await send(UNKNOWN[kind]!)];
-    expect(foreign.status).toBe(404);
-    expect(unknown.status).toBe(404);
-    const anonymous = (answer: typeof foreign, id: string) => JSON.stringify(answer.body).replaceAll(id, 'ID').replaceAll(/req_\w+/g, 'REQUEST');
-    expect(anonymous(foreign, owned[kind]!)).toBe(anonymous(unknown, UNKNOWN[kind]!));
-    // The owner still gets through: the refusal is about who asks, not about what.
-    if (operation.method === 'GET') expect((await owner.open('GET', path.replace(/\{[^}]+\}/, owned[kind]!))).status).toBeLessThan(300);
-  });
-
-  test.each(operations.filter(({ operation, path }) => operation.method === 'GET' && !path.includes('{')))('$name shows nothing of another tenant', async ({ path }) => {
-    const text = JSON.stringify((await stranger.get(path)).body);
-    for (const id of Object.values(owned)) expect(text).not.toContain(id);
-  });
-
-  test('an analysis of a foreign source is refused as of an unknown one', async () => {
-    const run = (id: string) => stranger.post('/attribution', { data_source_id: id, date_range: ['2026-01-01', '2026-01-31'] });
-    expect((await run(owned['ds']!)).status).toBe(404);
-    expect((await run(UNKNOWN['ds']!)).status).toBe(404);
-  });
-
-  const fields = fieldsWithIds();
-  test('the graph has fields that take ids', () => expect(fields.length).toBeGreaterThan(5));
-
-  test.each(fields.filter(({ operation }) => operation !== 'subscription').map((each) => ({ ...each, name: each.field.name })))('the graph refuses $name for a foreign id', async (each) => {
-    const id = owned[each.member === 'dataSourceId' ? 'ds' : kindOf(each.field.name)]!;
-    const { errors } = await stranger.graphql(documentOf(each, id));
-    expect(errors?.[0]?.extensions['code']).toBe('RESOURCE_NOT_FOUND');
-  });
-
-  test.each(fields.filter(({ operation }) => operation === 'subscription').map((each) => ({ ...each, name: each.field.name })))('the graph refuses to watch $name for a foreign id', async (each) => {
-    const client = createClient({ url: `${house.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: `Bearer ${stranger.key}` } });
-    const refused = async () => {
-      for await (const result of client.iterate({ query: documentOf(each, owned[kindOf(each.field.name)]!) })) return result.errors?.[0]?.extensions?.['code'];
-      return 'ended without a word';
+    cast = await openCast();
+    const { house, owner, ownerPrincipal, database } = cast;
+    const stranger = await Caller.register(house.root);
+    const tester = new Caller(house.root, await issueKey(cast, { kind: 'svc_test_sk' }));
+    const guest = await Caller.register(house.root);
+    const guestIdentity = await identityOf(database, guest);
+    const workspace = String((await owner.post('/workspaces', { name: 'Elsewhere' })).body['workspace_id']);
+    await owner.post(`/workspaces/${workspace}/agents`, { agent_id: guestIdentity.agentId, role: 'owner' });
+    const acting = { id: uuidFromPublicId('ws', workspace)!, role: 'owner', homeAccountId: guestIdentity.accountId } as const;
+    outsiders = {
+      [OUTSIDERS[0]]: { name: OUTSIDERS[0], caller: stranger, workspace: null, principal: { ...ownerPrincipal, ...(await identityOf(database, stranger)) }, own: await furnish(stranger), knows: [], mayRead: [] },
+      [OUTSIDERS[1]]: { name: OUTSIDERS[1], caller: tester, workspace: null, principal: { ...ownerPrincipal, environment: 'sandbox' }, own: await furnish(tester), knows: ['agent', 'ws'], mayRead: ['audit'] },
+      [OUTSIDERS[2]]: { name: OUTSIDERS[2], caller: guest.in(workspace), workspace, principal: { ...ownerPrincipal, agentId: guestIdentity.agentId, workspace: acting }, own: { ...(await furnish(guest.in(workspace), true)), ws: workspace }, knows: ['agent'], mayRead: ['administer', 'audit'] },
     };
-    await expect(refused().catch((error: unknown) => JSON.stringify(error))).resolves.toContain('RESOURCE_NOT_FOUND');
-    await client.dispose();
+  });
+  afterAll(() => cast?.close());
+
+  const secretsOf = ({ knows }: Outsider): string[] => Object.entries(cast.belongings).flatMap(([kind, id]) => (knows.includes(kind as IdPrefix) ? [] : [id]));
+
+  const mayKnow = ({ mayRead }: Outsider, action: Action | null | undefined): boolean => action != null && mayRead.includes(ACTIONS[action].right);
+
+  /** Asks twice, with the owner's id in one place and with one that nobody has; everything else is the outsider's own. */
+  async function compare(outsider: Outsider, place: Place, ask: (choose: ChooseId) => Promise<{ readonly outcome: string; readonly text: string }>): Promise<void> {
+    const kinds: IdPrefix[] = [];
+    const asked = async (pick: (prefix: IdPrefix) => string): Promise<{ id: string; outcome: string; text: string }> => {
+      let id = '';
+      const answer = await ask((prefix, at) => {
+        if (at !== place) return outsider.own[prefix] ?? unknownId(prefix);
+        kinds.push(prefix);
+        return (id = pick(prefix));
+      });
+      return { ...answer, id };
+    };
+    const foreign = await asked((prefix) => cast.belongings[prefix] ?? taught(prefix));
+    if (kinds.some((kind) => outsider.knows.includes(kind))) return;
+    const unknown = await asked(unknownId);
+    expect(foreign.outcome).toMatch(LEADS_NOWHERE);
+    expect(anonymous(foreign.text, foreign.id)).toBe(anonymous(unknown.text, unknown.id));
+    if (foreign.outcome === '200') for (const secret of secretsOf(outsider)) expect(foreign.text.replaceAll(foreign.id, 'ID')).not.toContain(secret);
+  }
+
+  function taught(prefix: IdPrefix): never {
+    throw new Error(`nobody in the cast owns a ${prefix}_…: teach furnish to make one`);
+  }
+
+  describe.each(OUTSIDERS)('%s', (name) => {
+    const places = OPERATION_PATHS.flatMap((each) => idPlaces(each.operation).map(({ place, optional }) => ({ each, place, optional, title: `${each.name}, ${place}` })));
+    test.each(places.filter(({ each, place }) => each.operation.action !== null && !OF_ANY_AGENT.has(`${each.operation.id} ${place}`)))('$title: foreign as unknown', async ({ each, place, optional }) => {
+      const outsider = outsiders[name]!;
+      if (mayKnow(outsider, each.operation.action)) return;
+      await compare(outsider, place, async (choose) => answerOf(await send(each, exampleRequest(each.operation, choose, optional ? place : undefined), outsider.caller)));
+    });
+
+    test.each(OPERATION_PATHS.filter(({ operation, pattern }) => operation.method === 'GET' && !pattern.includes('{')))('$name shows nothing of the owner', async (each) => {
+      const outsider = outsiders[name]!;
+      if (mayKnow(outsider, each.operation.action)) return;
+      const text = await (await send(each, exampleRequest(each.operation, unknownId), outsider.caller)).text();
+      for (const secret of secretsOf(outsider)) expect(text).not.toContain(secret);
+    });
+
+    const said = sayings().flatMap((saying) => saying.places.map(({ place, optional }) => ({ saying, place, optional, title: `${saying.kind} ${saying.field}, ${place}` })));
+    test.each(said.filter(({ saying, place }) => saying.operation?.action !== null && !OF_ANY_AGENT.has(`${saying.operation?.id} ${place}`)))('$title: foreign as unknown', async ({ saying, place, optional }) => {
+      const outsider = outsiders[name]!;
+      if (mayKnow(outsider, saying.operation?.action)) return;
+      await compare(outsider, place, (choose) => say(cast.house, saying, saying.variables(choose, optional ? place : undefined), outsider));
+    });
+
+    test.each(sayings().filter(({ kind, places }) => kind === 'query' && places.length === 0))('query $field shows nothing of the owner', async (saying) => {
+      const outsider = outsiders[name]!;
+      if (mayKnow(outsider, saying.operation?.action)) return;
+      const { text } = await say(cast.house, saying, saying.variables(unknownId), outsider);
+      for (const secret of secretsOf(outsider)) expect(text).not.toContain(secret);
+    });
+
+    test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
+      const outsider = outsiders[name]!;
+      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
+      const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid'], Workspace: ['ws', 'id name members { agentId }'] };
+      let seen = 0;
+      for (const { name: subgraph, schema } of subgraphs) {
+        for (const [type, [prefix, selection]] of Object.entries(kinds)) {
+          const fields = schema.getType(type)?.extensions as { apollo?: { subgraph?: { resolveReference?: unknown } } } | undefined;
+          if (fields?.apollo?.subgraph?.resolveReference === undefined || outsider.knows.includes(prefix)) continue;
+          const document = parse(`query ($of: [_Any!]!) { _entities(representations: $of) { ... on ${type} { ${selection} } } }`);
+          const read = async (principal: Principal, id: string): Promise<string> =>
+            JSON.stringify(await execute({ schema, document, variableValues: { of: [{ __typename: type, id }] }, contextValue: { requestId: newRequestId(), apiVersion: '2026-02-01', principal } })).replaceAll(id, 'ID');
+          const owned = await read(cast.ownerPrincipal, cast.belongings[prefix]!);
+          expect({ subgraph, type, owned }).toMatchObject({ owned: expect.stringContaining('"id":"ID"') });
+          const foreign = await read(outsider.principal, cast.belongings[prefix]!);
+          if (prefix === 'agent') expect(foreign).toBe('{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,"agentUuid":null}]}}');
+          else expect(foreign).toBe(await read(outsider.principal, unknownId(prefix)));
+          seen += 1;
+        }
+      }
+      expect(seen).toBeGreaterThan(1);
+    });
   });
 
-  test('no operation that needs a key answers without one', async () => {
-    const anyone = new Caller(house.root, null);
-    for (const { operation, path } of operations) {
-      if (operation.action === null) continue;
-      const { status, body } = await anyone.send(operation.method, path.replace(/\{[^}]+\}/, UNKNOWN['ds']!));
-      expect({ path, status, type: body['error']?.['type'] }).toEqual({ path, status: 401, type: 'invalid_api_key' });
+  // Last, since it looks back on all attempts above.
+  test('the owner has everything still, and reads it', async () => {
+    const { owner, belongings } = cast;
+    for (const path of [`/data-sources/${belongings.ds}/status`, `/attribution/${belongings.attr}`, `/attribution/${belongings.attr}/export`, `/experiments/${belongings.exp}`, `/agents/${belongings.agent}`]) {
+      expect([path, (await owner.open('GET', path)).status]).toEqual([path, 200]);
     }
+    expect(JSON.stringify((await owner.get('/workspaces')).body)).toContain(belongings.ws!);
+    expect((await owner.get(`/data-sources/${belongings.ds}/status`)).body['records_synced']).toBe(3);
   });
 
-  test('every table that holds tenants’ rows is under row level security', async () => {
-    expect(await findUnprotectedTables(house.ownerUrl)).toEqual([]);
+  test('every table that holds tenants’ rows is under row level security, narrowed where rows lie in workspaces and environments', async () => {
+    expect(await findUnprotectedTables(cast.house.ownerUrl)).toEqual([]);
   });
 
-  test('the stores show a tenant nothing of another, even to code that forgets to ask', async () => {
-    const counts = await house.ground.database.asNobody((em) => em.execute<{ n: string }[]>('select count(*) as n from attribution.attributions union all select count(*) from auth.accounts'));
-    expect(counts.map(({ n }) => Number(n))).toEqual([0, 0]);
+  test('the stores show nothing to code that forgets to ask, or says no more than the account', async () => {
+    const { database } = cast.house.ground;
+    const read = (em: Parameters<Parameters<typeof database.asNobody>[0]>[0]) => em.execute<{ n: string }[]>('select count(*) as n from attribution.attributions union all select count(*) from attribution.experiments union all select count(*) from attribution.uploads');
+    const [nobody, account, whole] = [await database.asNobody(read), await database.asTenant(cast.ownerPrincipal.accountId, read), await database.asTenant(cast.ownerPrincipal, read)];
+    expect([nobody, account].flat().map(({ n }) => Number(n))).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(whole.every(({ n }) => Number(n) > 0)).toBe(true);
   });
 });

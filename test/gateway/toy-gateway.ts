@@ -53,6 +53,10 @@ class ToyAdmission implements Admission {
     return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId } });
   }
 
+  enterWorkspace(_principal: Principal, workspaceId: string): Promise<Principal> {
+    return Promise.reject(new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`));
+  }
+
   countStranger(): Promise<readonly RateWindow[]> {
     if (this.strangersLeft === 0) return Promise.reject(new RateLimitError([USED_UP], USED_UP));
     this.strangersLeft -= 1;

@@ -35,6 +35,9 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
       const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live', proof: 'secret', workspace: null };
       return { principal, pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }, { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 }], credential: { id: authorization!, keyId: authorization! } };
     },
+    async enterWorkspace(_principal, workspaceId) {
+      throw new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`);
+    },
     async countStranger(rateClass) {
       log.push(rateClass);
       return [{ name: 'minute', limit: 10, remaining: 9, resetsInS: 18 }];

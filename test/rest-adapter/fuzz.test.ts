@@ -10,7 +10,7 @@ const targets = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) =>
 /** Statuses that the contract declares for a row. */
 function declared({ operation }: (typeof targets)[number]): ReadonlySet<number> {
   const extra = operation.kind === 'stream' ? [204] : operation.isResource === true ? [304] : [];
-  return new Set<number>([operation.success.status, ...extra, ...[...problemsOf(operation.kind), ...operation.problems].map((type) => PROBLEM_TYPES[type].status)]);
+  return new Set<number>([operation.success.status, ...(operation.badBodyStatus === undefined ? [] : [operation.badBodyStatus]), ...extra, ...[...problemsOf(operation.kind), ...operation.problems].map((type) => PROBLEM_TYPES[type].status)]);
 }
 
 describe('whatever is sent', () => {

@@ -54,7 +54,7 @@ const SDL = /* GraphQL */ `
   input AttributionFilter { status: AttributionStatus model: AttributionModel dataSourceId: ID agentId: ID createdAfter: DateTime createdBefore: DateTime }
   input ModelOptions { markovOrder: Int }
   input RunAttributionInput {
-    dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!]
+    dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!] workspaceId: ID
     lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions
   }
   type RunAttributionPayload { attribution: Attribution! }
@@ -76,12 +76,12 @@ const SDL = /* GraphQL */ `
   type DataSourceDetail { coverage: Coverage freshnessSeconds: Int records: RecordCounts quality: Quality currentSync: CurrentSync recentSyncs: [RecentSync!]! }
   type DataSource {
     id: ID! type: DataSourceType! status: DataSourceStatus! firstSyncEta: DateTime lastSync: DateTime nextSync: DateTime recordsSynced: Int! healthScore: Float
-    name: String! syncSchedule: SyncSchedule! agentId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
+    name: String! syncSchedule: SyncSchedule! agentId: ID workspaceId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
     detail: DataSourceDetail trust: TrustEnvelope!
   }
   type DataSourceEdge { node: DataSource! }
   type DataSourceConnection { edges: [DataSourceEdge!]! totalCount: Int! trust: TrustEnvelope! }
-  input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID timezone: String baselineChannels: [String!] }
+  input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID workspaceId: ID timezone: String baselineChannels: [String!] }
   type RowError { line: Int! column: String code: String! message: String! }
   type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! warnings: [String!]! }
   type ConnectDataSourcePayload { dataSource: DataSource! ingest: IngestReport trust: TrustEnvelope! }
@@ -114,8 +114,8 @@ const SDL = /* GraphQL */ `
   enum AgentStatus { ACTIVE SUSPENDED CLOSED }
   type RateLimits { requestsPerMinute: Int! dailyLimit: Int }
   type Agent {
-    id: ID! agentUuid: ID! name: String! capabilities: [Capability!]! referralCode: String! tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
-    totalCommissionEarnedCents: Cents! rateLimits: RateLimits! callbackUrl: String redirectUris: [String!] public: Boolean status: AgentStatus! createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
+    id: ID! agentUuid: ID name: String! capabilities: [Capability!]! referralCode: String tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
+    totalCommissionEarnedCents: Cents! rateLimits: RateLimits callbackUrl: String redirectUris: [String!] public: Boolean status: AgentStatus createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
   }
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
   input UpdateAgentInput { name: String callbackUrl: String redirectUris: [String!] public: Boolean }
@@ -139,6 +139,19 @@ const SDL = /* GraphQL */ `
   input RotateKeyInput { id: ID! graceHours: Int }
   input RotateAgentKeyInput { agentId: ID! graceHours: Int }
   type RotateKeyPayload { id: ID! key: String! prefix: String! last4: String! previousKeyId: ID! previousKeyExpiresAt: DateTime! rotatedAt: DateTime! trustScore: Float trust: TrustEnvelope! }
+  input UpdateCapabilitiesInput { capabilities: [Capability!]! }
+  type UpdateCapabilitiesPayload { agent: Agent! updatedAt: DateTime! trust: TrustEnvelope! }
+
+  enum Region { EU US APAC }
+  enum WorkspaceRole { OWNER ANALYST VIEWER AUDITOR }
+  type WorkspaceMember { agentId: ID! role: WorkspaceRole! addedBy: ID! addedAt: DateTime! }
+  type Workspace { id: ID! name: String! region: Region! brandIds: [String!]! role: WorkspaceRole! members: [WorkspaceMember!]! createdAt: DateTime! trust: TrustEnvelope! }
+  type WorkspaceEdge { node: Workspace! }
+  type WorkspaceConnection { edges: [WorkspaceEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  input CreateWorkspaceInput { name: String! region: Region brandIds: [String!] }
+  type CreateWorkspacePayload { workspace: Workspace! trust: TrustEnvelope! }
+  input AddWorkspaceAgentInput { workspaceId: ID! agentId: ID! role: WorkspaceRole! }
+  type AddWorkspaceAgentPayload { workspaceId: ID! member: WorkspaceMember! isNew: Boolean! trust: TrustEnvelope! }
 
   enum PlanInterval { MONTH ONE_TIME }
   type Fee { rate: Float! floorCents: Cents! }
@@ -172,6 +185,8 @@ const SDL = /* GraphQL */ `
 
   type Query {
     me: Agent
+    agent(id: ID!): Agent
+    workspaces(first: Int, offset: Int): WorkspaceConnection!
     attribution(id: ID!): Attribution
     attributions(first: Int, offset: Int, filter: AttributionFilter): AttributionConnection!
     dataSource(id: ID!): DataSource
@@ -192,6 +207,9 @@ const SDL = /* GraphQL */ `
     rotateKey(input: RotateKeyInput!): RotateKeyPayload!
     rotateAgentKey(input: RotateAgentKeyInput!): RotateKeyPayload!
     updateAgent(input: UpdateAgentInput!): UpdateAgentPayload!
+    updateCapabilities(input: UpdateCapabilitiesInput!): UpdateCapabilitiesPayload!
+    createWorkspace(input: CreateWorkspaceInput!): CreateWorkspacePayload!
+    addWorkspaceAgent(input: AddWorkspaceAgentInput!): AddWorkspaceAgentPayload!
     connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
     syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
     deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!

@@ -56,7 +56,8 @@ describe.each(entries)('%s', (name, operation) => {
 
   test('declares every problem of its steps and of its row, under its status', () => {
     for (const type of new Set<ProblemType>([...problemsOf(row.kind), ...row.problems])) {
-      expect(operation.responses[String(PROBLEM_TYPES[type].status)]?.description).toContain(`\`${type}\``);
+      const { status } = type === 'validation_error' && row.badBodyStatus !== undefined ? { status: row.badBodyStatus } : PROBLEM_TYPES[type];
+      expect(operation.responses[String(status)]?.description).toContain(`\`${type}\``);
     }
   });
 

@@ -29,7 +29,7 @@ export function attribution(id: string, status: 'PROCESSING' | 'COMPLETED' | 'FA
 
 export const dataSource = {
   id: 'ds_1', type: 'CSV_UPLOAD', status: 'CONNECTED', firstSyncEta: null, lastSync: NOW, nextSync: null, recordsSynced: 7, healthScore: 0.912_345, name: 'Shop', syncSchedule: 'DAILY',
-  agentId: 'agent_1', currency: 'USD', baselineChannels: ['direct'], createdAt: NOW, error: { code: 'rate_limited', message: 'later', at: NOW, retryable: true },
+  agentId: 'agent_1', workspaceId: null, currency: 'USD', baselineChannels: ['direct'], createdAt: NOW, error: { code: 'rate_limited', message: 'later', at: NOW, retryable: true },
   detail: {
     coverage: { earliest: '2026-01-01', latest: '2026-01-31', missingDays: ['2026-01-03'] }, freshnessSeconds: 4021, records: { touchpoints: 5, conversions: 2, spendRows: 0, paths: 0, rejected: 1 },
     quality: { touchpointMatchRate: 0.93, unattributedShare: 0.11, duplicateRate: 0 }, currentSync: null, recentSyncs: [{ syncId: 'sync_1', status: 'completed', rows: 7, startedAt: NOW, completedAt: NOW }],
@@ -46,6 +46,10 @@ const agent = {
   id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
   totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
 };
+
+const member = { agentId: 'agent_2', role: 'ANALYST', addedBy: 'agent_1', addedAt: NOW };
+
+const workspace = { id: 'ws_1', name: 'Spring', region: 'EU', brandIds: [], role: 'OWNER', members: [member], createdAt: NOW, trust: trust() };
 
 const plan = { planId: 'pro', name: 'Pro', priceCents: 29_900, currency: 'USD', interval: 'ONE_TIME', trialDays: null, perAnalysisFee: { rate: 0.05, floorCents: 10 }, limits: { requestsPerMinute: 500, dailyLimit: null }, features: ['All'], selfServe: true, current: false };
 
@@ -64,6 +68,14 @@ const one = (id: string) => (id.startsWith('ds_') ? dataSource : null);
 export function shop(replaced: Resolvers = {}): Resolvers {
   return {
     me: () => agent,
+    agent: ({ id }: { id: string }) => (id.startsWith('agent_') ? { ...agent, agentUuid: id === 'agent_1' ? agent.agentUuid : null } : null),
+    updateCapabilities: ({ input }: { input: { capabilities: string[] } }) => ({ agent: { ...agent, capabilities: input.capabilities }, updatedAt: NOW, trust: trust() }),
+    workspaces: () => ({ edges: [{ node: workspace }], totalCount: 1, trust: trust() }),
+    createWorkspace: () => ({ workspace, trust: trust() }),
+    addWorkspaceAgent: ({ input }: { input: { workspaceId: string } }) => {
+      if (!input.workspaceId.startsWith('ws_')) throw missing('workspace');
+      return { workspaceId: input.workspaceId, member, isNew: true, trust: trust() };
+    },
     attribution: ({ id }: { id: string }) => (id === 'attr_done' ? attribution(id, 'COMPLETED') : id === 'attr_failed' ? attribution(id, 'FAILED') : id.startsWith('attr_') ? attribution(id, 'PROCESSING') : null),
     attributions: ({ first, offset }: { first: number; offset: number }) => ({ edges: Array.from({ length: Math.max(0, Math.min(first, 45 - offset)) }, (_, index) => ({ node: attribution(`attr_${offset + index}`, 'COMPLETED') })), totalCount: 45, trust: trust(45) }),
     verifyResult: () => ({

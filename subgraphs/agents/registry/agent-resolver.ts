@@ -1,17 +1,30 @@
-import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import { z } from 'zod';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
-import { SCOPES, type RequestContext } from '../../../platform/auth/principal.ts';
+import { SCOPES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
+import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
-import { uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { isUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { Agent } from './agent.ts';
-import { AgentType, presentAgent, RegisterAgentInput, RegisterAgentPayload, UpdateAgentInput, UpdateAgentPayload } from './agent-type.ts';
+import {
+  AgentType,
+  presentAgent,
+  presentPublicFace,
+  RegisterAgentInput,
+  RegisterAgentPayload,
+  UpdateAgentInput,
+  UpdateAgentPayload,
+  UpdateCapabilitiesInput,
+  UpdateCapabilitiesPayload,
+} from './agent-type.ts';
+import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
 import { updateAgent } from './update-agent.ts';
+import { capabilitiesEffect, updateCapabilities } from './update-capabilities.ts';
 
 export interface RegistryServices {
   readonly database: Database;
@@ -30,9 +43,19 @@ export class AgentResolver {
   @Query(() => AgentType, { description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async me(@Ctx() context: RequestContext): Promise<AgentType> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const agent = principal.agentId === null ? null : await this.#find(principal.accountId, principal.agentId);
+    const agent = await this.#self(principal);
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
-    return presentAgent(agent, true, this.#trust(context));
+    return presentAgent(agent, this.#trust(context));
+  }
+
+  @Query(() => AgentType, { description: 'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.' })
+  async agent(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<AgentType> {
+    if (id === 'me') return this.me(context);
+    const principal = assertAction(context.principal, 'agent:read');
+    const uuid = isUuid(id) ? (id.toLowerCase() as Uuid) : uuidFromPublicId('agent', id);
+    const agent = uuid === undefined ? null : await this.#find(principal, uuid, context);
+    if (agent === null) throw new ProblemError('resource_not_found', `There is no agent ${id}.`);
+    return agent;
   }
 
   @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
@@ -44,7 +67,7 @@ export class AgentResolver {
       recall: async ({ accountId, agentId, apiKey }) => ({ agent: await database.asTenant(accountId, (em) => em.findOneOrFail(Agent, { id: agentId })), apiKey }),
     });
     const trust = this.#trust(context);
-    return { agent: presentAgent(agent, true, trust), apiKey, scopes: [...SCOPES], trust };
+    return { agent: presentAgent(agent, trust), apiKey, scopes: [...SCOPES], trust };
   }
 
   @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
@@ -55,21 +78,43 @@ export class AgentResolver {
     const agent = await exactlyOnce(database, context, {
       effect: z.object({}),
       act: (settle) => updateAgent(database, principal, input, settle),
-      recall: () => database.asTenant(principal.accountId, (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })),
+      recall: () => database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })),
     });
-    return { agent: presentAgent(agent, true, trust), trust };
+    return { agent: presentAgent(agent, trust), trust };
   }
 
-  /** Entity resolver: the agent behind a reference of another subgraph; null where the tenant cannot see it. */
+  @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  async updateCapabilities(@Ctx() context: RequestContext, @Arg('input', () => UpdateCapabilitiesInput) input: UpdateCapabilitiesInput): Promise<UpdateCapabilitiesPayload> {
+    const principal = assertAction(context.principal, 'agent:write');
+    const { database, clock } = this.#services;
+    const now = clock();
+    const { agent, updatedAt } = await exactlyOnce(database, context, {
+      effect: capabilitiesEffect,
+      act: async (settle) => ({ agent: await updateCapabilities(database, principal, input, now, settle), updatedAt: now }),
+      recall: async ({ updatedAt }) => ({ agent: await database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })), updatedAt }),
+    });
+    const trust = this.#trust(context);
+    return { agent: presentAgent(agent, trust), updatedAt, trust };
+  }
+
+  /** Entity resolver: the agent behind a reference of another subgraph; null where there is none. */
   async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AgentType | null> {
     const principal = assertAction(context.principal, 'agent:read');
     const uuid = uuidFromPublicId('agent', String(reference['id']));
-    const agent = uuid === undefined ? null : await this.#find(principal.accountId, uuid);
-    return agent === null ? null : presentAgent(agent, agent.id === principal.agentId, this.#trust(context));
+    return uuid === undefined ? null : this.#find(principal, uuid, context);
   }
 
-  #find(accountId: string, id: string): Promise<Agent | null> {
-    return this.#services.database.asTenant(accountId, (em) => em.findOne(Agent, { id: id as Uuid }));
+  async #find(principal: Principal, id: Uuid, context: RequestContext): Promise<AgentType | null> {
+    const self = id === principal.agentId ? await this.#self(principal) : null;
+    if (self !== null) return presentAgent(self, this.#trust(context));
+    const face = await findPublicFace(this.#services.database, id);
+    return face === null ? null : presentPublicFace(face, this.#trust(context));
+  }
+
+  /** The calling agent, wherever it acts; null for a key without one, and for a token that another account granted. */
+  async #self(principal: Principal): Promise<Agent | null> {
+    if (principal.agentId === null) return null;
+    return this.#services.database.asTenant(homeOf(principal), (em) => em.findOne(Agent, { id: principal.agentId as Uuid }));
   }
 
   #trust(context: RequestContext) {

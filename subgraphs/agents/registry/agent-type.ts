@@ -6,6 +6,7 @@ import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trus
 import { publicId } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { TIERS, type Agent, type Capability, type Tier } from './agent.ts';
+import type { PublicFace } from './public-face.ts';
 
 const CapabilityEnum = enumOf(CAPABILITIES);
 registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
@@ -68,8 +69,8 @@ export class AgentType {
   @Field(() => Boolean, { nullable: true, description: 'Whether it is an OAuth client that cannot keep a secret, so that PKCE alone protects its codes.' })
   public!: boolean | null;
 
-  @Field(() => AgentStatusEnum, { description: 'Whether the agent may act.' })
-  status!: 'active' | 'suspended' | 'closed';
+  @Field(() => AgentStatusEnum, { nullable: true, description: 'Whether the agent may act.' })
+  status!: 'active' | 'suspended' | 'closed' | null;
 
   @Field(() => DateTimeScalar, { description: 'When the agent registered.' })
   createdAt!: Date;
@@ -138,24 +139,41 @@ export class UpdateAgentPayload {
   trust!: TrustEnvelope;
 }
 
-/** Presents a stored agent: whole to itself, its public face to others. */
-export function presentAgent(agent: Agent, isSelf: boolean, trust: TrustEnvelope): AgentType {
+@InputType('UpdateCapabilitiesInput', { description: 'What the calling agent says it does.' })
+export class UpdateCapabilitiesInput {
+  @Field(() => [CapabilityEnum], { description: 'At least one; replaces all that were there.' })
+  capabilities!: Capability[];
+}
+
+@ObjectType('UpdateCapabilitiesPayload', { description: 'The agent with its new capabilities.' })
+export class UpdateCapabilitiesPayload {
+  @Field(() => AgentType, { description: 'The calling agent.' })
+  agent!: AgentType;
+
+  @Field(() => DateTimeScalar, { description: 'When they were replaced.' })
+  updatedAt!: Date;
+
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the agent.' })
+  trust!: TrustEnvelope;
+}
+
+/** Presents an agent to itself. */
+export function presentAgent(agent: Agent, trust: TrustEnvelope): AgentType {
   return {
-    id: publicId('agent', agent.id),
-    agentUuid: isSelf ? agent.id : null,
-    name: agent.name,
-    operatorId: isSelf ? (agent.operatorId ?? null) : null,
-    operatorEmail: isSelf ? (agent.operatorEmail ?? null) : null,
-    capabilities: agent.capabilities,
-    referralCode: isSelf ? agent.referralCode : null,
-    tier: agent.tier,
-    trustScore: agent.trustScore,
-    rateLimits: isSelf ? agent.rateLimits() : null,
-    callbackUrl: isSelf ? (agent.callbackUrl ?? null) : null,
-    redirectUris: isSelf ? (agent.redirectUris ?? []) : null,
-    public: isSelf ? (agent.isPublic ?? false) : null,
+    ...presentPublicFace(agent, trust),
+    agentUuid: agent.id,
+    operatorId: agent.operatorId ?? null,
+    operatorEmail: agent.operatorEmail ?? null,
+    referralCode: agent.referralCode,
+    rateLimits: agent.rateLimits(),
+    callbackUrl: agent.callbackUrl ?? null,
+    redirectUris: agent.redirectUris ?? [],
+    public: agent.isPublic ?? false,
     status: agent.status,
-    createdAt: agent.createdAt,
-    trust,
   };
+}
+
+/** Presents an agent to others. */
+export function presentPublicFace({ id, name, capabilities, tier, trustScore, createdAt }: PublicFace, trust: TrustEnvelope): AgentType {
+  return { id: publicId('agent', id), name, capabilities, tier, trustScore, createdAt, agentUuid: null, operatorId: null, operatorEmail: null, referralCode: null, rateLimits: null, callbackUrl: null, redirectUris: null, public: null, status: null, trust };
 }

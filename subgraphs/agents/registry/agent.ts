@@ -33,6 +33,7 @@ const AgentSchema = defineEntity({
     trustScore: p.float().default(0.5),
     status: p.text().$type<'active' | 'suspended' | 'closed'>().default('active'),
     createdAt: p.datetime(3),
+    capabilitiesUpdatedAt: p.datetime(3).nullable(),
   },
 });
 

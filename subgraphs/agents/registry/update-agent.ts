@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
+import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
@@ -32,7 +33,7 @@ const changes = z.object({
  */
 export async function updateAgent(database: Database, principal: Principal, rawInput: unknown, settle: Settle<Record<string, never>>): Promise<Agent> {
   const input = parseInput(changes, rawInput);
-  return database.asTenant(principal.accountId, async (em) => {
+  return database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
     if (input.name != null) agent.name = input.name;

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
-import { requireUuid, type Uuid } from '../../../platform/identifiers.ts';
+import { requireUuid } from '../../../platform/identifiers.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { AttributionProgressType, presentProgress } from './attribution-progress-type.ts';
 import { AttributionStore } from './attribution-store.ts';
@@ -41,11 +41,10 @@ export function attributionProgressResolver(services: Pick<RunAttributionService
 async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub'>, context: RequestContext, { id, after }: WatchArguments): Promise<AsyncIterable<SequencedEvent>> {
   const principal = assertAction(context.principal, 'attribution:read');
   const uuid = requireUuid('attr', id, 'attribution');
-  const accountId = principal.accountId as Uuid;
   const last = after ?? 0;
   const isOver = await services.database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(uuid);
     return attribution.isFinished() && !(await hasEventsAfter(em, uuid, last));
   });
-  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, { id: uuid, accountId, environment: principal.environment }, last);
+  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, principal, uuid, last);
 }

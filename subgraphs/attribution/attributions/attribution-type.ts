@@ -203,6 +203,8 @@ export class AttributionType {
   failure!: AttributionFailureType | null;
   @Field(() => ID, { nullable: true, description: 'The agent that served the source when the analysis was asked for.' })
   agentId!: string | null;
+  @Field(() => ID, { nullable: true, description: 'Public id of the workspace that the analysis lies in; null for none.' })
+  workspaceId!: string | null;
   @Field(() => String, { nullable: true, description: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, and on results that are older than signatures.' })
   signature!: string | null;
   @Field(() => TrustEnvelopeType, { nullable: true, description: 'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions.' })
@@ -239,6 +241,8 @@ export class RunAttributionInput {
   baselineChannels?: string[] | null;
   @Field(() => ModelOptionsInput, { nullable: true, description: 'Options of single models.' })
   modelOptions?: ModelOptionsInput | null;
+  @Field(() => ID, { nullable: true, description: 'Workspace to put the analysis into; the one that the request acts in, or that of the source, when absent.' })
+  workspaceId?: string | null;
 }
 
 @ObjectType('RunAttributionPayload', { description: 'The analysis that was accepted.' })

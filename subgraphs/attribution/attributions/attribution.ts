@@ -36,6 +36,7 @@ const AttributionSchema = defineEntity({
     confidenceLevel: p.float(),
     markovOrder: p.integer(),
     environment: p.text().$type<Environment>(),
+    workspaceId: p.uuid().$type<Uuid>().nullable(),
     revision: p.integer().default(1),
     result: p.json().$type<AnalysisFigures>().nullable(),
     trust: p.json().$type<TrustEvidence>().nullable(),

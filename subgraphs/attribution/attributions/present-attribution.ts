@@ -51,6 +51,7 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     progress: attribution.isFinished() ? 1 : progress,
     failure: attribution.failure ?? null,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
+    workspaceId: attribution.workspaceId == null ? null : publicId('ws', attribution.workspaceId),
     signature: attribution.signature ?? null,
     trust: trustOf(attribution, sourceNow, now, apiVersion),
   };

@@ -3,7 +3,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database, type TenantScope } from '../../../platform/postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { AttributionFailure, AttributionModel } from './attribution.ts';
@@ -90,7 +90,7 @@ export class ProgressWriter {
       const batch = this.#queue;
       this.#queue = [];
       try {
-        await database.asTenant(this.#run, (em) => appendProgress(em, pubSub, this.#run, batch));
+        await database.asTenant(wholeAccount(this.#run), (em) => appendProgress(em, pubSub, this.#run, batch));
       } catch (error) {
         // The work is worth more than the news of it; the result will tell everything.
         logger.warn({ err: error, attributionId: this.#run.id, events: batch.length }, 'progress of an analysis could not be written');
@@ -113,9 +113,9 @@ export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
   #ended = false;
 
   /** Starts listening at once, so that nothing falls between the history and the future. */
-  constructor(database: Database, pubSub: PubSub, run: ScopedRun, after: number) {
-    this.#notifications = pubSub.subscribe<SequencedEvent>(topicOf(run.id));
-    this.#readMissed = (last) => database.asTenant(run, (em) => eventsAfter(em, run.id, last));
+  constructor(database: Database, pubSub: PubSub, scope: TenantScope, attributionId: Uuid, after: number) {
+    this.#notifications = pubSub.subscribe<SequencedEvent>(topicOf(attributionId));
+    this.#readMissed = (last) => database.asTenant(scope, (em) => eventsAfter(em, attributionId, last));
     this.#last = after;
   }
 

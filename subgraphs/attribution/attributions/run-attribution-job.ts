@@ -3,7 +3,7 @@ import type { ComputePool } from '../../../compute/pool.ts';
 import type { Job } from '../../../platform/events/jobs.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { DataSource, SyncSchedule } from '../data-sources/data-source.ts';
@@ -94,7 +94,7 @@ interface Begun {
 }
 
 async function begin(services: RunWorkerServices, { attributionId, ...tenant }: RunJob): Promise<Begun | null> {
-  return services.database.asTenant(tenant, async (em) => {
+  return services.database.asTenant(wholeAccount(tenant), async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
     if (attribution === null || attribution.isFinished()) return null;
     attribution.begin();
@@ -163,7 +163,7 @@ async function slowDown({ data: { delayMs }, signal }: Job<RunJob>, onProgress: 
 
 /** The next run need not hash the rows again while the store stays as it is. */
 async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
-  await database.asTenant(source, (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
+  await database.asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
 }
 
 /** Tries again while a store is away, as long as the attempt counts. @throws what the last try threw */
@@ -202,7 +202,7 @@ async function completeSigned(services: RunWorkerServices, row: Attribution, em:
 
 /** Closes the row and tells the watchers, in one transaction; a row that another attempt closed is left alone. */
 async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: ScopedRun, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
-  await services.database.asTenant(run, async (em) => {
+  await services.database.asTenant(wholeAccount(run), async (em) => {
     const row = await new AttributionStore(em).lock(run.id);
     if (row === null || row.isFinished()) return;
     await close(row, em);

@@ -11,6 +11,7 @@ import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
 import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
+import { workspaceOf } from '../data-sources/workspace-of.ts';
 import { Attribution } from './attribution.ts';
 import { appendProgress } from './progress.ts';
 
@@ -35,6 +36,7 @@ const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1,
 const request = z.object({
   dataSourceId: z.string(),
   dateRange: z.array(z.string()),
+  workspaceId: z.string().nullish(),
   model: z.enum(MODELS).nullish().transform((model) => model ?? 'causal'),
   granularity: z.enum(GRANULARITIES).nullish().transform((granularity) => granularity ?? 'daily'),
   channels: channelList(500).nullish(),
@@ -68,6 +70,8 @@ export async function runAttribution(services: RunAttributionServices, principal
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+  const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
+  // Asked first, since the columnar store knows nothing of workspaces and environments.
   const { accountId: ownerId } = await requireSource(services, principal, dataSourceId);
   if (input.channels != null) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
 
@@ -78,6 +82,7 @@ export async function runAttribution(services: RunAttributionServices, principal
       id: newUuid(now.getTime()),
       accountId,
       agentId: source.agentId ?? null,
+      workspaceId: workspaceId ?? source.workspaceId ?? null,
       dataSourceId,
       model: input.model,
       status: 'pending',

@@ -5,9 +5,10 @@ import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, uuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
 import { recordsReport } from './records.ts';
+import { workspaceOf } from './workspace-of.ts';
 
 const csvCredentials = z.strictObject({
   filename: z.string().max(255).optional(),
@@ -23,6 +24,7 @@ const connection = z.object({
   syncSchedule: z.enum(SYNC_SCHEDULES).default('daily'),
   name: z.string().trim().min(1).max(120).nullish(),
   agentId: z.string().nullish(),
+  workspaceId: z.string().nullish(),
   timezone: z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
   baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).default([...DEFAULT_BASELINE_CHANNELS]),
 });
@@ -33,7 +35,7 @@ export type ConnectionEffect = z.output<typeof connectionEffect>;
 
 /**
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
- * @throws ProblemError `validation_error` for a bad member, an unknown agent, or a type without a connector here.
+ * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a connector here.
  */
 export async function connectDataSource(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<ConnectionEffect>): Promise<DataSource> {
   const input = parseInput(connection, rawInput);
@@ -44,12 +46,14 @@ export async function connectDataSource(database: Database, principal: Principal
   // Refused here rather than behind a source that was made already.
   if (credentials.content !== undefined) decode(credentials.content, credentials.encoding);
   const agentId = servingAgent(principal, input.agentId);
+  const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
   return database.asTenant(principal, async (em) => {
     const created = em.create(DataSource, {
       id: newUuid(now.getTime()),
       accountId: principal.accountId as Uuid,
       agentId,
+      workspaceId,
       environment: principal.environment,
       type: input.type,
       name: input.name ?? credentials.filename ?? 'CSV upload',
@@ -74,7 +78,7 @@ export function inlineRows(rawInput: unknown): Buffer | null {
 
 /** Undoes `connectDataSource` where the inline rows turned out to be unusable: nothing is kept of a refused request. */
 export async function withdrawDataSource(database: Database, source: DataSource, settle: Settle<ConnectionEffect>): Promise<void> {
-  await database.asTenant(source, async (em) => {
+  await database.asTenant(wholeAccount(source), async (em) => {
     await em.nativeDelete(DataSource, { id: source.id });
     await settle(em, null);
   });

@@ -134,6 +134,8 @@ export class DataSourceType {
   syncSchedule!: SyncSchedule;
   @Field(() => ID, { nullable: true, description: 'The agent that serves the source.' })
   agentId!: string | null;
+  @Field(() => ID, { nullable: true, description: 'Public id of the workspace that the source lies in; null for none.' })
+  workspaceId!: string | null;
   @Field(() => String, { nullable: true, description: 'ISO 4217 currency of all money in the source; null until a row names one.' })
   currency!: string | null;
   @Field(() => [String], { description: 'Channels that are there without marketing; a trailing * matches any ending.' })
@@ -160,6 +162,8 @@ export class ConnectDataSourceInput {
   name?: string | null;
   @Field(() => ID, { nullable: true, description: 'The serving agent; defaults to the calling one.' })
   agentId?: string | null;
+  @Field(() => ID, { nullable: true, description: 'Workspace to put the source into; the one that the request acts in when absent.' })
+  workspaceId?: string | null;
   @Field(() => String, { nullable: true, description: 'IANA time zone; defaults to UTC.' })
   timezone?: string;
   @Field(() => [String], { nullable: true, description: 'Defaults to direct, organic*, (none), unassigned.' })

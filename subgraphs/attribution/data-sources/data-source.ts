@@ -48,6 +48,7 @@ const DataSourceSchema = defineEntity({
     accountId: p.uuid().$type<Uuid>(),
     agentId: p.uuid().$type<Uuid>().nullable(),
     environment: p.text().$type<Environment>(),
+    workspaceId: p.uuid().$type<Uuid>().nullable(),
     type: p.text().$type<SourceType>(),
     name: p.text(),
     syncingUntil: p.datetime(3).nullable(),

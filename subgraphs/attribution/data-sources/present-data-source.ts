@@ -21,6 +21,7 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
     name: source.name,
     syncSchedule: source.syncSchedule,
     agentId: source.agentId == null ? null : publicId('agent', source.agentId),
+    workspaceId: source.workspaceId == null ? null : publicId('ws', source.workspaceId),
     currency: source.currency ?? null,
     baselineChannels: source.baselineChannels,
     createdAt: source.createdAt,

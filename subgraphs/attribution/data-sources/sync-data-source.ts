@@ -4,7 +4,7 @@ import type { Environment, Principal } from '../../../platform/auth/principal.ts
 import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
@@ -65,7 +65,7 @@ export async function requestSync(services: SourceServices & { readonly jobs: Jo
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
 export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
   const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
-  await database.asTenant(job, async (em) => {
+  await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (source === null || sync === null) return;
@@ -83,7 +83,7 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
 
 /** Closes a sync whose every attempt has failed, so that another one can be asked for. */
 export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
-  await database.asTenant(job, async (em) => {
+  await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;

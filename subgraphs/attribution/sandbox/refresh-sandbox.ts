@@ -15,7 +15,7 @@ const FOLLOW_UP_DAYS = 15;
 const DAY_MS = 86_400_000;
 /** Three years of a source take about a second. */
 const TIMEOUT_MS = 25_000;
-const SANDBOX = { accountId: SANDBOX_ACCOUNT_ID, environment: 'sandbox' } as const;
+const SANDBOX = { accountId: SANDBOX_ACCOUNT_ID, environment: 'sandbox', workspace: null } as const;
 
 /**
  * Keeps the rows of the synthetic sources: all since the first day when a source is first used in an installation, and a month

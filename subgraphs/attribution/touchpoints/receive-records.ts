@@ -2,7 +2,7 @@ import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import type { OnStored, RecordsBody, RecordsReport } from '../data-sources/records.ts';
@@ -78,7 +78,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
     const until = new Date(nowMs + SYNCING_LEASE_MS);
     // Only a status display hangs on it: when this write fails, the source shows as connected a little early.
     void services.database
-      .asTenant(source, (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
+      .asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
       .catch(() => undefined);
   };
 }
@@ -86,7 +86,7 @@ function signOfLife(services: ReceiveServices, source: DataSource): () => void {
 async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport, onStored: OnStored | undefined): Promise<RecordsReport> {
   const { days, parts, ...statistics } = await services.measureSource(source.accountId, source.id as Uuid);
   const now = services.clock();
-  return services.database.asTenant(source, async (em) => {
+  return services.database.asTenant(wholeAccount(source), async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
     const record = await em.findOneOrFail(Upload, { id: upload.id });
     record.complete({ kind: report.kind, rowsAccepted: report.rowsAccepted, rowsRejected: report.rowsRejected, bytes: report.bytes, contentDigest: report.contentDigest }, now);
@@ -113,7 +113,7 @@ async function failUpload(services: ReceiveServices, source: DataSource, upload:
   const now = services.clock();
   const known = cause instanceof ProblemError;
   const retryable = !known || cause.type === 'service_unavailable';
-  await services.database.asTenant(source, async (em) => {
+  await services.database.asTenant(wholeAccount(source), async (em) => {
     const record = await em.findOne(Upload, { id: upload.id });
     const current = await new DataSourceStore(em).find(source.id as Uuid);
     record?.fail({ code: known ? (cause.problem.code ?? cause.type) : 'interrupted', message: known ? cause.message : 'The upload ended before its last row. Send the file again.', at: now.toISOString(), retryable }, now);
