@@ -536,6 +536,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. Entries older than 90 days may come from an archive, which takes longer.
+         *
+         *     Needs the scope `audit:read`.
+         */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify the audit chain
+         * @description Hashes a range of the log again, checks every link, and compares it with the heads that were signed outside of the database: entries that were changed, taken out, swapped or cut off, and a chain that was hashed anew, are found. A failed verification is itself a critical event of the log.
+         *
+         *     Needs the scope `audit:read`.
+         */
+        post: operations["verifyAuditChain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/billing/plans": {
         parameters: {
             query?: never;
@@ -1238,6 +1282,59 @@ export interface components {
             refresh_token: string;
             /** @description Separated by spaces */
             scope: string;
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        AuditEvent: {
+            chain_id: string;
+            sequence: number;
+            event_id: string;
+            event_type: string;
+            /** @enum {string} */
+            severity: "info" | "warning" | "critical";
+            /** Format: date-time */
+            occurred_at: string;
+            actor: {
+                /** @enum {string} */
+                type: "agent" | "key" | "system" | "anonymous";
+                id: string | null;
+                ip_hash: string | null;
+                user_agent: string | null;
+            };
+            target: {
+                type: string;
+                id: string;
+            } | null;
+            /** @enum {string} */
+            outcome: "success" | "failure";
+            /** @enum {string} */
+            environment: "live" | "sandbox";
+            request_id: string;
+            details: {
+                [key: string]: unknown;
+            };
+            previous_hash: string;
+            /** @description SHA-256 of previous_hash, a line feed, and the canonical JSON (RFC 8785) of the entry without hash */
+            hash: string;
+        };
+        AuditVerifyRequest: {
+            /** @default 1 */
+            start_sequence?: number;
+            /** @description The last entry when left out, or when there are fewer */
+            end_sequence?: number;
+        };
+        AuditChainVerification: {
+            chain_intact: boolean;
+            /** @description Entries found right, up to the first that is not */
+            entries_verified: number;
+            /** Format: date-time */
+            verified_at: string;
+            first_broken_sequence: number | null;
+            /** @description Null when intact */
+            reason: ("missing" | "altered" | "head_mismatch" | "head_unproven" | "heads_missing") | null;
+            /** @description Signed heads in the range that the chain agrees with */
+            heads_matched: number;
+            /** @description Last entry that a signed head vouches for; null where none was signed yet */
+            signed_through: number | null;
             trust: components["schemas"]["TrustEnvelope"];
         };
         Plan: {
@@ -7759,6 +7856,437 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+                };
+            };
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                event_type?: "agent.registered" | "auth.token_issued" | "auth.token_refreshed" | "auth.failed" | "agent.key_rotated" | "agent.key_revoked" | "agent.scope_changed" | "agent.tier_changed" | "commission.created" | "commission.verified" | "referral.activated" | "rate_limit.exceeded" | "data.accessed" | "data.exported" | "audit.verification_failed";
+                /** @example info */
+                severity?: "info" | "warning" | "critical";
+                /** @description Not before this moment */
+                since?: string;
+                /** @description Agent or key, agent_… or key_… */
+                actor_id?: string;
+                /** @description Only older entries than this one: the next page while the log grows */
+                before_sequence?: number;
+                /**
+                 * @description Entries per page; 50 when nothing is said
+                 * @example 50
+                 */
+                limit?: number;
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description The same as limit, as other lists have it */
+                per_page?: number;
+            };
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the log */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "chain_id": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
+                     *           "sequence": 1,
+                     *           "event_id": "aud_01JQ2n4Kc7WyQhTzBdMpRs",
+                     *           "event_type": "agent.registered",
+                     *           "severity": "info",
+                     *           "occurred_at": "2026-02-01T09:20:11.000Z",
+                     *           "actor": {
+                     *             "type": "agent",
+                     *             "id": "agent_01JQ2kZr5uHn4GdPaLxWqB",
+                     *             "ip_hash": null,
+                     *             "user_agent": "curl/8.5.0"
+                     *           },
+                     *           "target": {
+                     *             "type": "agent",
+                     *             "id": "agent_01JQ2kZr5uHn4GdPaLxWqB"
+                     *           },
+                     *           "outcome": "success",
+                     *           "environment": "live",
+                     *           "request_id": "req_01JQ2kZr5uHn4GdPaLxWqC",
+                     *           "details": {
+                     *             "capabilities": [
+                     *               "attribution"
+                     *             ],
+                     *             "referred": false,
+                     *             "tier": "discovery"
+                     *           },
+                     *           "previous_hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                     *           "hash": "sha256:637c35ddf84de70fc12a1fe22440ed7857667e0c80f3648158a0d0e2f0504d11"
+                     *         }
+                     *       ],
+                     *       "chain_verified": true,
+                     *       "total_count": 1,
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 50,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        events: components["schemas"]["AuditEvent"][];
+                        chain_verified: boolean;
+                        total_count: number;
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifyAuditChain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "start_sequence": 1,
+                 *       "end_sequence": 120
+                 *     }
+                 */
+                "application/json": components["schemas"]["AuditVerifyRequest"];
+            };
+        };
+        responses: {
+            /** @description What came of it */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "chain_intact": true,
+                     *       "entries_verified": 120,
+                     *       "verified_at": "2026-02-01T09:30:00.000Z",
+                     *       "first_broken_sequence": null,
+                     *       "reason": null,
+                     *       "heads_matched": 2,
+                     *       "signed_through": 120,
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 120,
+                     *           "claims_total": 120,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditChainVerification"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
