@@ -545,7 +545,7 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. Entries older than 90 days may come from an archive, which takes longer.
+         * @description Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. A test key sees the entries of the sandbox alone. Entries older than 90 days may come from an archive, which takes longer.
          *
          *     Needs the scope `audit:read`.
          */
