@@ -166,7 +166,7 @@ function served({ entry, hash }: ChainedEntry): ServedEntry[] {
   }
 }
 
-function matches(link: ChainedEntry, { eventType, severity, since, actorId, beforeSequence }: AuditFilter): boolean {
+function matches(link: ChainedEntry, { eventType, severity, since, actorId, beforeSequence, environment }: AuditFilter): boolean {
   const [entry] = served(link);
   if (entry === undefined) return false;
   return (
@@ -174,6 +174,7 @@ function matches(link: ChainedEntry, { eventType, severity, since, actorId, befo
     (severity === undefined || entry.severity === severity) &&
     (since === undefined || entry.occurred_at >= since.toISOString()) &&
     (actorId === undefined || entry.actor.id === actorId) &&
-    (beforeSequence === undefined || entry.sequence < beforeSequence)
+    (beforeSequence === undefined || entry.sequence < beforeSequence) &&
+    (environment === undefined || entry.environment === environment)
   );
 }

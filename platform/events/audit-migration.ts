@@ -11,7 +11,8 @@ const MATCHES = `e.account_id = nullif(current_setting('liftgraph.account_id', t
            and (in_severity is null or e.entry::jsonb ->> 'severity' = in_severity)
            and (in_since is null or (e.entry::jsonb ->> 'occurred_at') collate "C" >= in_since)
            and (in_actor is null or e.entry::jsonb #>> '{actor,id}' = in_actor)
-           and (in_before is null or e.sequence < in_before)`;
+           and (in_before is null or e.sequence < in_before)
+           and (in_environment is null or e.entry::jsonb ->> 'environment' = in_environment)`;
 const DEFINER = 'security definer set search_path = events, pg_temp';
 
 /**
@@ -161,13 +162,13 @@ export const AUDIT_CHAIN: Migration = {
 
     // Row level security keeps conditions on the inside of an entry away from its indexes (they are not leakproof), so these
     // two look with the owner's eyes, but at nothing except the tenant that the session is for.
-    `create function events.audit_entries_of_session(in_type text, in_severity text, in_since text, in_actor text, in_before bigint, in_limit bigint, in_offset bigint)
+    `create function events.audit_entries_of_session(in_type text, in_severity text, in_since text, in_actor text, in_before bigint, in_environment text, in_limit bigint, in_offset bigint)
        returns table (sequence bigint, entry text, hash text)
        language plpgsql stable ${DEFINER} set plan_cache_mode = force_custom_plan as $$
        begin
          return query select e.sequence, e.entry, e.hash from audit_entries e where ${MATCHES} order by e.sequence desc limit in_limit offset in_offset;
        end $$`,
-    `create function events.count_audit_entries_of_session(in_type text, in_severity text, in_since text, in_actor text, in_before bigint) returns bigint
+    `create function events.count_audit_entries_of_session(in_type text, in_severity text, in_since text, in_actor text, in_before bigint, in_environment text) returns bigint
        language plpgsql stable ${DEFINER} set plan_cache_mode = force_custom_plan as $$
        begin
          return (select count(*) from audit_entries e where ${MATCHES});

@@ -1,3 +1,4 @@
+import type { Environment } from '../auth/principal.ts';
 import type { Database, SqlEntityManager } from '../postgres/database.ts';
 import type { AuditArchive, AuditSegment } from './audit-archive.ts';
 import { GENESIS, type ChainedEntry, type ChainHead } from './audit-entry.ts';
@@ -13,6 +14,7 @@ export interface AuditFilter {
   readonly actorId?: string | undefined;
   /** Exclusive. */
   readonly beforeSequence?: number | undefined;
+  readonly environment?: Environment | undefined;
 }
 
 /** How long a chain is, and what is left of it here. */
@@ -108,14 +110,14 @@ export class AuditStore {
   /** Matching rows of the database, the newest first. */
   select(filter: AuditFilter, limit: number, offset: number): Promise<ChainedEntry[]> {
     return this.#read(async (em) => {
-      const rows = await em.execute<EntryRow[]>(`select * from events.audit_entries_of_session(?, ?, ?, ?, ?, ?, ?)`, [...filterValues(filter), limit, offset]);
+      const rows = await em.execute<EntryRow[]>(`select * from events.audit_entries_of_session(?, ?, ?, ?, ?, ?, ?, ?)`, [...filterValues(filter), limit, offset]);
       return rows.map(linkOf);
     });
   }
 
   count(filter: AuditFilter): Promise<number> {
     return this.#read(async (em) => {
-      const [row] = await em.execute<[{ n: string }]>(`select events.count_audit_entries_of_session(?, ?, ?, ?, ?) as n`, filterValues(filter));
+      const [row] = await em.execute<[{ n: string }]>(`select events.count_audit_entries_of_session(?, ?, ?, ?, ?, ?) as n`, filterValues(filter));
       return Number(row.n);
     });
   }
@@ -129,6 +131,6 @@ function linkOf(row: EntryRow): ChainedEntry {
   return { sequence: Number(row.sequence), entry: row.entry, hash: row.hash };
 }
 
-function filterValues({ eventType, severity, since, actorId, beforeSequence }: AuditFilter): (string | number | null)[] {
-  return [eventType ?? null, severity ?? null, since?.toISOString() ?? null, actorId ?? null, beforeSequence ?? null];
+function filterValues({ eventType, severity, since, actorId, beforeSequence, environment }: AuditFilter): (string | number | null)[] {
+  return [eventType ?? null, severity ?? null, since?.toISOString() ?? null, actorId ?? null, beforeSequence ?? null, environment ?? null];
 }

@@ -78,7 +78,7 @@ export const auditOperations = [
     action: 'audit:read',
     document: 'AuditEvents',
     summary: 'Read the audit log',
-    description: 'Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. Entries older than 90 days may come from an archive, which takes longer.',
+    description: 'Newest first. Every entry can be hashed again by its reader; chain_verified says that each on this page was, and is linked to its neighbours. A test key sees the entries of the sandbox alone. Entries older than 90 days may come from an archive, which takes longer.',
     querySchema: eventsQuery,
     success: { status: 200, description: 'A page of the log', schema: z.object({ events: z.array(auditEvent), chain_verified: z.boolean(), total_count: z.int().min(0), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
     problems: [],

@@ -90,6 +90,17 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
     }
   });
 
+  test('shows a test key what happened in the sandbox, and nothing of the shop', async () => {
+    const accountId = (await events())[0]!['chain_id'] as unknown as string;
+    const key = await house.ground.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind: 'svc_test_sk' }));
+    const tester = new Caller(house.root, key);
+    expect((await tester.get('/audit/events')).body).toMatchObject({ events: [], total_count: 0, chain_verified: true });
+    await tester.get('/attribution');
+    const seen = (await tester.get('/audit/events')).body;
+    expect(seen).toMatchObject({ events: [{ event_type: 'data.accessed', environment: 'sandbox' }], total_count: 1, chain_verified: true });
+    expect((await tester.post('/audit/verify', {})).body).toMatchObject({ chain_intact: true });
+  });
+
   test('says so when it was tampered with, and tells that too', async () => {
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
