@@ -10,7 +10,6 @@ export interface FilledAccount {
 
 const ROWS = ['user_id,timestamp,channel,cost', ...Array.from({ length: 5 }, (_, index) => `u${index},2026-01-0${index + 1}T10:00:00Z,${index % 2 === 0 ? 'email' : 'search'},1`), ...Array.from({ length: 5 }, (_, index) => `u${index},never ${index},email,1`)].join('\n');
 
-
 /** Analyses stay pending where no worker runs. */
 export async function fillAccount(root: string): Promise<FilledAccount> {
   const registered = await new Caller(root, null).post('/agents/register', { name: 'list-agent', operator_id: randomUUID() });
@@ -18,6 +17,7 @@ export async function fillAccount(root: string): Promise<FilledAccount> {
   const ids = new Map([['agents', String(registered.body['agent_id'])]]);
   for (let index = 0; index < 3; index += 1) {
     await caller.post('/keys', { name: `key-${index}` });
+    await caller.post('/workspaces', { name: `Team ${index}` });
     const source = String((await caller.post('/data-sources/connect', { type: 'csv_upload', name: `Shop ${index}`, credentials: { filename: 'rows.csv', content: ROWS } })).body['data_source_id']);
     const analysis = await caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' }, { prefer: 'wait=0' });
     const experiment = await caller.post('/experiments', { data_source_id: source, channel: 'email', method: 'geo', period: ['2026-01-01', '2026-01-14'], incremental_revenue: 10, standard_error: 1 });

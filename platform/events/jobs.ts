@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type JobWithMetadata } from 'pg-boss';
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
@@ -70,7 +71,26 @@ const SCHEMA = 'jobs';
 /** pg-boss brings its tables itself, as the owner; the application only reads and writes rows. */
 export const jobsOwner: MigrationOwner = {
   schema: SCHEMA,
-  migrations: [],
+  migrations: [
+    {
+      name: '001-turns',
+      up: [
+        // pg-boss limits groups when it fetches, but two workers that fetch in the same moment both see room. A turn is
+        // taken under a lock and marked in the job, for this attempt; a job that ends, or whose worker died, holds none.
+        `create function ${SCHEMA}.take_turn(in_name text, in_job uuid, in_most integer) returns boolean
+           language plpgsql volatile
+           as $$ declare mine record; begin
+             select group_id, retry_count into mine from ${SCHEMA}.job where name = in_name and id = in_job and state = 'active';
+             if mine.group_id is null then return true; end if;
+             perform pg_advisory_xact_lock(hashtextextended(in_name || ' turn ' || mine.group_id, 0));
+             if (select count(*) from ${SCHEMA}.job where name = in_name and group_id = mine.group_id and state = 'active' and id <> in_job
+                   and output ->> 'turn' = retry_count::text) >= in_most then return false; end if;
+             update ${SCHEMA}.job set output = jsonb_build_object('turn', mine.retry_count) where name = in_name and id = in_job;
+             return true;
+           end $$`,
+      ],
+    },
+  ],
   install: async (ownerUrl) => {
     const boss = new PgBoss({ connectionString: ownerUrl, schema: SCHEMA, createSchema: false, supervise: false, schedule: false, max: 1 });
     const failures: Error[] = [];
@@ -89,6 +109,7 @@ const POOL_MAX = 4;
 const QUERY_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 1_500;
 const STOP_TIMEOUT_MS = 15_000;
+const TURN_POLL_MS = 100;
 const KEEP_FINISHED_S = 7 * 86_400;
 
 /** The lease in parts: silence is noticed after half of it, by a check every tenth; three heartbeats fit into the silence. */
@@ -167,15 +188,25 @@ class BossJobs implements Jobs {
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {
     await this.#ensureQueue(queue.name);
     for (let worker = 0; worker < (options.concurrency ?? 1); worker += 1) {
-      await this.#startWorker<BossJob>(queue.name, queue.perGroup === undefined ? {} : { groupConcurrency: queue.perGroup.running }, (job) =>
-        handler({ id: job.id, data: queue.data.parse(job.data), attempt: job.retryCount + 1, signal: job.signal }),
-      );
+      await this.#startWorker<BossJob>(queue.name, queue.perGroup === undefined ? {} : { groupConcurrency: queue.perGroup.running }, async (job) => {
+        if (queue.perGroup !== undefined) await this.#awaitTurn(queue.name, job, queue.perGroup.running);
+        await handler({ id: job.id, data: queue.data.parse(job.data), attempt: job.retryCount + 1, signal: job.signal });
+      });
     }
     const { onExhausted } = options;
     if (onExhausted === undefined) return;
     await this.#startWorker<JobWithMetadata>(exhaustedQueue(queue.name), { includeMetadata: true }, (job) =>
       onExhausted(queue.data.parse(job.data), failureOf(job.sourceOutput)),
     );
+  }
+
+  /** Seldom waits: only where more jobs of a group were fetched at once than may run. */
+  async #awaitTurn(queueName: string, job: BossJob, most: number): Promise<void> {
+    for (;;) {
+      const { rows } = await this.#boss.getDb().executeSql(`select ${SCHEMA}.take_turn($1, $2, $3) as taken`, [queueName, job.id, most]);
+      if ((rows as readonly { readonly taken: boolean }[])[0]!.taken) return;
+      await sleep(TURN_POLL_MS, undefined, { signal: job.signal });
+    }
   }
 
   async #startWorker<J extends BossJob>(queueName: string, options: { includeMetadata?: boolean; groupConcurrency?: number }, run: (job: J) => Promise<void>): Promise<void> {

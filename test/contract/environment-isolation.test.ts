@@ -48,7 +48,10 @@ describe('one environment of an account against the other', () => {
     expect(single.length).toBeGreaterThan(9);
   });
 
-  test.each(lists.flatMap((path) => WAYS.map(([who, whose]) => ({ path, who, whose }))))('GET $path of $who shows nothing of $whose', async ({ path, who, whose }) => {
+  // What was done with test keys is the account's to see in its log; a test key sees nothing of live there either.
+  const isOwnLog = (path: string, who: string): boolean => path === '/audit/events' && who === 'live';
+
+  test.each(lists.flatMap((path) => WAYS.map(([who, whose]) => ({ path, who, whose }))).filter(({ path, who }) => !isOwnLog(path, who)))('GET $path of $who shows nothing of $whose', async ({ path, who, whose }) => {
     const text = JSON.stringify((await sides[who].caller.get(path)).body);
     for (const id of Object.values(sides[whose].owned)) expect(text).not.toContain(id);
   });

@@ -68,11 +68,11 @@ describe('the life of a process', () => {
     expect(stderr.trimEnd().split('\n').map((line) => line.split(/[=:]/, 1)[0]).toSorted()).toEqual(['DATABASE_URL', 'INTERNAL_SECRET', 'JOB_LEASE_S', 'LIFTGRAPH_ROLE', 'PORT']);
     expect(stderr).not.toMatch(/too short|s3cret/);
     const worker = await refused({ LIFTGRAPH_ROLE: 'worker' });
-    expect(worker).toMatchObject({ code: 2, stderr: 'DATABASE_URL is not set: role worker needs it\nCLICKHOUSE_URL is not set: role worker needs it\nKEY_ENCRYPTION_KEY is not set: role worker needs it\n' });
+    expect(worker).toMatchObject({ code: 2, stderr: 'DATABASE_URL is not set: role worker needs it\nCLICKHOUSE_URL is not set: role worker needs it\nKEY_ENCRYPTION_KEY is not set: role worker needs it\nAUDIT_HEADS_FILE is not set: role worker needs it\n' });
   });
 
   test('--print-config shows every setting and no secret, and starts nothing', async () => {
-    const secrets = { INTERNAL_SECRET: 'internal-'.repeat(5), KEY_PEPPER: 'pepper-'.repeat(6), KEY_ENCRYPTION_KEY: 'encryption-'.repeat(4), BOOTSTRAP_TOKEN: 'bootstrap-'.repeat(2) };
+    const secrets = { INTERNAL_SECRET: 'internal-'.repeat(5), KEY_PEPPER: 'pepper-'.repeat(6), KEY_ENCRYPTION_KEY: 'encryption-'.repeat(4), BOOTSTRAP_TOKEN: 'bootstrap-'.repeat(4) };
     const { code, stdout, stderr } = await Service.spawn({
       env: { ...env, ...secrets, DATABASE_URL: 'postgres://me:s3cret@db.example/liftgraph', CLICKHOUSE_URL: 'http://me:s3cret@ch.example:8123' },
       program: 'launcher',
