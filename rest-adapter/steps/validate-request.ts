@@ -14,10 +14,11 @@ export const validateRequest: Step = {
     // A header that cannot be read is a malformed request, not one that fails a schema.
     if (headers.errors.length > 0) throw problem('invalid_request', headers.errors);
     const path = parse(operation.pathSchema, route.operation === null ? {} : route.path, (path) => `path:${path.join('.')}`);
-    const query = parse(operation.querySchema, queryOf(http.querystring), (path) => `query:${String(path[0] ?? '')}`);
+    const given = queryOf(http.querystring);
+    const query = parse(operation.querySchema, given, (path) => `query:${String(path[0] ?? '')}`);
     // The body of an upload is a stream; its step checks it on the way through.
     const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
-    const errors = [...path.errors, ...query.errors, ...body.errors];
+    const errors = [...path.errors, ...unstorable(given), ...query.errors, ...body.errors];
     if (errors.length > 0) throw problem('validation_error', errors, errors.length === body.errors.length ? operation.badBodyStatus : undefined);
     call.request = { path: (path.value ?? {}) as Json, query: (query.value ?? {}) as Json, headers: (headers.value ?? {}) as Json, body: body.value };
     await next();
@@ -52,6 +53,13 @@ export function problem(type: 'validation_error' | 'invalid_request', errors: re
   const first = errors[0]!;
   const subject = first.param.replace(/^[a-z]+:/, '').replace(/^\//, '').replaceAll('/', '.') || 'body';
   return new ProblemError(type, `${subject}: ${first.message}`, { code: first.code, param: first.param, errors, ...(status === undefined ? {} : { status }) });
+}
+
+/** PostgreSQL stores no NUL character and takes none in a question; bodies are refused for one when they are read. */
+function unstorable(query: Readonly<Record<string, string | readonly string[]>>): ProblemDetail[] {
+  return Object.entries(query)
+    .filter(([, value]) => value.includes('\0') || (typeof value !== 'string' && value.some((each) => each.includes('\0'))))
+    .map(([name]) => ({ param: `query:${name}`, code: 'unstorable_text', message: 'must not hold the NUL character' }));
 }
 
 /** A parameter that is repeated becomes an array, which only list parameters accept. */

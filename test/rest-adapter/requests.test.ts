@@ -114,6 +114,8 @@ describe('validation and what is asked of the graph', () => {
     ['created_after=yesterday', 'query:created_after'],
     ['created_after=0000-01-01T00:00:00Z', 'query:created_after'],
     ['created_before=9999-12-31T23:59:59-14:00', 'query:created_before'],
+    ['data_source_id=%00', 'query:data_source_id'],
+    ['include=comparison&include=%00', 'query:include'],
   ])('GET /attribution?%s is refused', async (query, param) => {
     expect((await refused('GET', `/v1/attribution?${query}`)).param).toBe(param);
   });
