@@ -1,5 +1,6 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
 import type { Config } from '../platform/config.ts';
+import { throughOutages } from '../platform/events/through-outages.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { KeyVault } from '../platform/trust/key-vault.ts';
 import { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
@@ -47,7 +48,7 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
     await failSync(ground.database, sync, clock);
   };
-  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock));
+  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock)));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs)]);
   const signer = auditHeadSigner({ database: ground.database, keys, places: auditPlaces(config), issuer, logger, clock });

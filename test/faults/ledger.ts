@@ -80,8 +80,8 @@ async function brokenPromisesOf(source: AcknowledgedSource, caller: Caller): Pro
 /** Lets the service count what is stored, instead of telling what it remembers. */
 async function measureAnew(caller: Caller, source: string): Promise<void> {
   const before = (await caller.get(`/data-sources/${source}/status`)).body['last_sync'];
-  await caller.post(`/data-sources/${source}/sync`, {});
   for (;;) {
+    await caller.post(`/data-sources/${source}/sync`, {});
     const { body } = await caller.get(`/data-sources/${source}/status`);
     if (body['last_sync'] !== before) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

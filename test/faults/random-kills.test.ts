@@ -47,7 +47,7 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
         if (victim === 'service') {
           await service.stop('SIGKILL');
           service = await Service.start({ env });
-        } else process.kill(victim === 'postgres' ? folder.postmasterPid() : folder.enginePid(), 'SIGKILL');
+        } else await killNext(() => (victim === 'postgres' ? folder.postmasterPid() : folder.enginePid()));
       }
       customers.close();
     };
@@ -128,4 +128,17 @@ async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+/** Kills what the number stands for; one that was killed a moment ago is waited for until it is back under another. */
+async function killNext(pid: () => number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid(), 'SIGKILL');
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      await sleep(20);
+    }
+  }
 }

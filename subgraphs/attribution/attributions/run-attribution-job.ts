@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ComputePool } from '../../../compute/pool.ts';
 import type { Job } from '../../../platform/events/jobs.ts';
+import { throughOutages } from '../../../platform/events/through-outages.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
@@ -48,12 +48,6 @@ export interface RunWorkerServices {
   readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
   readonly clock: () => Date;
 }
-
-/**
- * A store that crashed is back within seconds, and the locks of a worker that froze in a transaction are given back after
- * half a minute; whoever gave up at once would have used up every try of the job by then.
- */
-const OUTAGE_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 
 /**
  * Does the work of one accepted analysis. Safe to run again after a worker died half-way: the figures are the same
@@ -164,19 +158,6 @@ async function slowDown({ data: { delayMs }, signal }: Job<RunJob>, onProgress: 
 /** The next run need not hash the rows again while the store stays as it is. */
 async function rememberVerification(database: Database, source: DataSource, parts: string): Promise<void> {
   await database.asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
-}
-
-/** Tries again while a store is away, as long as the attempt counts. @throws what the last try threw */
-async function throughOutages<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (const pauseMs of OUTAGE_PAUSES_MS) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
-      await sleep(pauseMs, undefined, { signal });
-    }
-  }
-  return work();
 }
 
 function parametersOf(attribution: Attribution, source: DataSource): RunParameters {
