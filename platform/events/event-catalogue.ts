@@ -8,7 +8,7 @@ interface CatalogueEntry<Data extends z.ZodObject = z.ZodObject> {
   /** Shape of `data` in the message. */
   readonly data: Data;
   readonly example: z.input<Data>;
-  /** The file that records it; null where its subject does not exist yet. */
+  /** The file that records it; null where nothing does yet. */
   readonly emittedBy: string | null;
 }
 
@@ -92,13 +92,13 @@ export const EVENT_CATALOGUE = {
     description: 'An analysis has finished; one that failed says so in status and failure.',
     data: finishedAnalysis,
     example: exampleAnalysis,
-    emittedBy: 'subgraphs/attribution/attributions/run-attribution-job.ts',
+    emittedBy: null,
   }),
   'attribution.updated': entry({
     description: 'Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.',
     data: finishedAnalysis.extend({ revision: z.int().min(2), previous_delta_r_cents: cents, reason: z.literal('late_data') }),
     example: { ...exampleAnalysis, revision: 2, previous_delta_r_cents: 1_801_220, reason: 'late_data' as const },
-    emittedBy: 'subgraphs/attribution/attributions/run-attribution-job.ts',
+    emittedBy: null,
   }),
   'health.alert': entry({
     description: 'The health score of a source fell below 60, or by 15 points within 7 days.',
@@ -176,7 +176,7 @@ export const eventEnvelope = z.object({
 /** The JSON Schema (2020-12) of a whole message of this type. */
 export function messageSchema(type: EventType): object {
   const { description, data, example, emittedBy } = EVENT_CATALOGUE[type] as CatalogueEntry;
-  const message = eventEnvelope.extend({ type: z.literal(type), data }).meta({ title: type, description: emittedBy === null ? `${description} Its subject is not built yet: nothing sends it.` : description });
+  const message = eventEnvelope.extend({ type: z.literal(type), data }).meta({ title: type, description: emittedBy === null ? `${description} Nothing sends it yet.` : description });
   return { ...z.toJSONSchema(message, { io: 'input', override: ({ jsonSchema }) => void withoutRepetition(jsonSchema) }), examples: [exampleMessage(type, example)] };
 }
 
