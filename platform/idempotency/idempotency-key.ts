@@ -37,7 +37,14 @@ export function claimScope(principal: Principal | null, clientAddress: string): 
 
 /** What two requests must share to count as the same one: SHA-256 of their canonical JSON (RFC 8785), hex. */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {
-  return canonicalDigest(parts).slice('sha256:'.length);
+  return canonicalDigest(expressible(parts)).slice('sha256:'.length);
+}
+
+/** `1e999` parses to Infinity, which canonical JSON has no form for: it is told apart by name. Whether it is taken, validation says. */
+function expressible(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
+  if (Array.isArray(value)) return value.map(expressible);
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, expressible(member)])) : value;
 }
 
 /** The parameters of a query string in an order of their own. */
