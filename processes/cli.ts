@@ -111,6 +111,8 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .command('revoke')
     .description('nothing that this key signed may be believed any more; cannot be undone')
     .argument('<kid>', 'as keys list shows it')
+    // One in 64 of them begins with a hyphen, and is no option for that.
+    .allowUnknownOption()
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
 
   const admin = program.command('admin').description('accounts and their keys; takes the configuration of the service from the environment, whether it runs or not');

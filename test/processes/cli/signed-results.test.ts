@@ -141,16 +141,18 @@ describe('liftgraph keys', () => {
 
   test('refuse what would stop the workers, and say what is missing', async () => {
     const before = await inState('current');
-    const [wrong, missing, nobody, nowhere] = await Promise.all([
+    const [wrong, missing, nobody, hyphen, nowhere] = await Promise.all([
       keys(['rotate'], { KEY_ENCRYPTION_KEY: 'another-secret-that-is-long-enough' }),
       keys(['rotate'], { KEY_ENCRYPTION_KEY: '' }),
       keys(['revoke', 'nobody']),
+      keys(['revoke', '-TjQr18dRTei-EZfGEjapwqI7IuTZfuOfZ1tf4gk7rw']),
       keys(['list'], { DATABASE_URL: '', DATABASE_OWNER_URL: '' }),
     ]);
-    expect([wrong.code, missing.code, nobody.code, nowhere.code]).toEqual([1, 1, 1, 1]);
+    expect([wrong.code, missing.code, nobody.code, hyphen.code, nowhere.code]).toEqual([1, 1, 1, 1, 1]);
     expect(wrong.stderr).toContain('does not open: KEY_ENCRYPTION_KEY is not the secret');
     expect(missing.stderr).toContain('error: KEY_ENCRYPTION_KEY is not set');
     expect(nobody.stderr).toBe('error: There is no signing key nobody.\n');
+    expect(hyphen.stderr).toBe('error: There is no signing key -TjQr18dRTei-EZfGEjapwqI7IuTZfuOfZ1tf4gk7rw.\n');
     expect(nowhere.stderr).toContain(`error: Nothing runs on the data directory ${folder}.`);
     expect(await inState('current')).toEqual(before);
     expect((await keys(['rotate', '--lost-secret'], { KEY_ENCRYPTION_KEY: 'another-secret-that-is-long-enough' })).code).toBe(0);
