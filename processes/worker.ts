@@ -30,7 +30,7 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   const keys = new SigningKeyStore(ground.database, new KeyVault(options.keyEncryptionKey));
   await keys.ensure(issuer);
   const pool = createComputePool({ threads: config.computeThreads });
-  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
+  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
   const { jobs } = ground;
 
   await jobs.work(

@@ -92,7 +92,7 @@ export const EVENT_CATALOGUE = {
     description: 'An analysis has finished; one that failed says so in status and failure.',
     data: finishedAnalysis,
     example: exampleAnalysis,
-    emittedBy: null,
+    emittedBy: 'subgraphs/attribution/attributions/announce-attribution.ts',
   }),
   'attribution.updated': entry({
     description: 'Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.',

@@ -4,7 +4,6 @@ import type { Job } from '../../../platform/events/jobs.ts';
 import { throughOutages } from '../../../platform/events/through-outages.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
-import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { DataSource, SyncSchedule } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
@@ -12,6 +11,7 @@ import { sourceDays } from '../data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { analyze, AnalysisFailedError, type RunParameters } from './analyze.ts';
+import { announceCompletion, type AnnouncingServices } from './announce-attribution.ts';
 import { measureEvidence, type AssessableRun, type RunProvenance } from './assess-trust.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
@@ -38,15 +38,15 @@ export interface RunQuery {
   readonly verifiedParts?: string | null;
 }
 
-export interface RunWorkerServices {
-  readonly database: Database;
-  readonly pubSub: PubSub;
+/** What ending an analysis takes. */
+type EndingServices = AnnouncingServices & { readonly database: Database };
+
+export interface RunWorkerServices extends EndingServices {
   readonly pool: ComputePool;
   readonly logger: Logger;
   readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<AssessableRun>;
   /** Vouches for a completed row, inside the transaction that completes it. */
   readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
-  readonly clock: () => Date;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function runAttributionJob(services: RunWorkerServices, job: Job<Ru
 }
 
 /** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
-export async function recordFailure(services: Pick<RunWorkerServices, 'database' | 'pubSub' | 'clock'>, { attributionId, accountId, environment }: Omit<RunJob, 'delayMs'>, failure: AttributionFailure): Promise<void> {
+export async function recordFailure(services: EndingServices, { attributionId, accountId, environment }: Omit<RunJob, 'delayMs'>, failure: AttributionFailure): Promise<void> {
   await finish(services, { accountId, environment, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
 }
 
@@ -181,13 +181,14 @@ async function completeSigned(services: RunWorkerServices, row: Attribution, em:
   row.sign(await services.signResult(em, row));
 }
 
-/** Closes the row and tells the watchers, in one transaction; a row that another attempt closed is left alone. */
-async function finish(services: Pick<RunWorkerServices, 'database' | 'pubSub'>, run: ScopedRun, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
+/** Closes the row and tells everyone, in one transaction; a row that another attempt closed is left alone. */
+async function finish(services: EndingServices, run: ScopedRun, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
   await services.database.asTenant(wholeAccount(run), async (em) => {
     const row = await new AttributionStore(em).lock(run.id);
     if (row === null || row.isFinished()) return;
     await close(row, em);
     await em.flush();
     await appendProgress(em, services.pubSub, run, [event]);
+    await announceCompletion(em, services, row);
   });
 }

@@ -29,7 +29,7 @@ describe('an attempt at an analysis', () => {
 
     const { database, pubSub } = house.ground;
     const services = {
-      database, pubSub, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(),
+      database, pubSub, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
       loadRunData: async (_query, onStage) => {
         onStage('loading');
         onStage('building_journeys');
