@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ATTRIBUTION_STATUSES, ENVIRONMENTS, MODELS } from '../../schema/value-lists.ts';
+import type { Scope } from '../auth/principal.ts';
 
 /** One kind of event that leaves the house. */
 interface CatalogueEntry<Data extends z.ZodObject = z.ZodObject> {
@@ -160,6 +161,36 @@ export const EVENT_CATALOGUE = {
 export type EventType = keyof typeof EVENT_CATALOGUE;
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[] as readonly [EventType, ...EventType[]];
 export type EventData<Type extends EventType> = z.input<(typeof EVENT_CATALOGUE)[Type]['data']>;
+
+type EventFamily = EventType extends `${infer Family}.${string}` ? Family : never;
+
+/**
+ * What a caller must hold to hear of a family of events, wherever it hears of them (decision tables of the contract,
+ * scopes): the scope that reads the family's resources. Null: an agent's own record needs none.
+ */
+export const EVENT_SCOPES: Readonly<Record<EventFamily, Scope | null>> = {
+  attribution: 'attribution:read',
+  health: 'health:read',
+  forecast: 'attribution:read',
+  journey: 'journeys:read',
+  campaign: 'campaigns:read',
+  billing: 'billing:read',
+  agent: null,
+  commission: 'referrals:read',
+};
+
+/** The scope that it takes to hear of events of this type; null for none. */
+export function scopeOfEvent(type: EventType): Scope | null {
+  return EVENT_SCOPES[type.slice(0, type.indexOf('.')) as EventFamily];
+}
+
+/** The types that these scopes may hear of, in the catalogue's order. */
+export function readableEventTypes(scopes: readonly Scope[]): EventType[] {
+  return EVENT_TYPES.filter((type) => {
+    const scope = scopeOfEvent(type);
+    return scope === null || scopes.includes(scope);
+  });
+}
 
 /** The message around `data`, as it is sent (decisions, webhooks). */
 export const eventEnvelope = z.object({
