@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
 import { startEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
+import { pacedLoad, type PacedResult } from './paced-load.ts';
 
 interface CannonRequest {
   readonly method: string;
@@ -19,18 +20,13 @@ interface CannonRequest {
   readonly setupRequest?: (request: CannonRequest) => CannonRequest;
 }
 
-/** What is used of autocannon, which comes without types. Latencies in milliseconds, the duration in seconds. */
-interface CannonResult {
-  readonly '2xx': number;
-  readonly non2xx: number;
-  readonly errors: number;
-  readonly duration: number;
-  readonly latency: { readonly p50: number; readonly p99: number; readonly max: number };
-}
-const autocannon = createRequire(import.meta.url)('autocannon') as (options: { url: string; connections: number; duration: number; overallRate?: number; requests: readonly CannonRequest[] }) => Promise<CannonResult>;
+/** What is used of autocannon, which comes without types. */
+const autocannon = createRequire(import.meta.url)('autocannon') as (options: { url: string; connections: number; duration: number; requests: readonly CannonRequest[] }) => Promise<PacedResult>;
 
 const HOOK = new URL('../../processes/typescript-hook.mjs', import.meta.url).href;
 const CONNECTIONS = 32;
+/** Under overload everybody comes with a connection of his own: what queues, queues at the door. */
+const CLIENTS = 4_000;
 const OVERLOAD = 5;
 const [WARM_S, SLICE_S, MEASURE_S] = [3, 2, 8];
 const SLICES = 5;
@@ -75,20 +71,18 @@ interface Load {
   readonly seconds?: number;
 }
 
-async function load({ url, key, body, connections = CONNECTIONS, rate, seconds = MEASURE_S }: Load): Promise<CannonResult> {
+async function load({ url, key, body, connections = CONNECTIONS, rate, seconds = MEASURE_S }: Load): Promise<PacedResult> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const fresh = (request: CannonRequest): CannonRequest => ({ ...request, headers: { ...request.headers, 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID() } });
-  return autocannon({
-    url,
-    connections,
-    duration: seconds,
-    ...(rate === undefined ? {} : { overallRate: Math.round(rate) }),
-    requests: [{ method: body === undefined ? 'GET' : 'POST', headers, ...(body === undefined ? {} : { body: JSON.stringify(body), setupRequest: fresh }) }],
-  });
+  const fresh = (): Record<string, string> => ({ ...headers, 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID() });
+  if (rate !== undefined) return pacedLoad({ url, method, headers: body === undefined ? () => headers : fresh, ...(text === undefined ? {} : { body: text }) }, rate, seconds, connections);
+  const setupRequest = (request: CannonRequest): CannonRequest => ({ ...request, headers: fresh() });
+  return autocannon({ url, connections, duration: seconds, requests: [{ method, headers, ...(text === undefined ? {} : { body: text, setupRequest }) }] });
 }
 
 /** Answers with a success per second. */
-const goodput = (result: CannonResult): number => result['2xx'] / result.duration;
+const goodput = (result: PacedResult): number => result['2xx'] / result.duration;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const verdict = (value: number, bar: number, isAtLeast: boolean): string => ((isAtLeast ? value >= bar : value <= bar) ? 'met' : 'MISSED');
 
@@ -102,7 +96,7 @@ async function measure(what: string, service: Load, plain: Load, ratioBar: numbe
   print(`${what}: ${Math.round(ours)}/s, plain Koa ${Math.round(koa)}/s, ratio ${(ours / koa).toFixed(3)} (at least ${ratioBar}: ${verdict(ours / koa, ratioBar, true)})`);
   const half = await load({ ...service, rate: ours / 2 });
   print(`  at half its load: p50 ${half.latency.p50} ms, p99 ${half.latency.p99} ms (at most ${p99BarMs} ms: ${verdict(half.latency.p99, p99BarMs, false)}), ${half.non2xx} refused`);
-  const over = await load({ ...service, rate: ours * OVERLOAD, connections: CONNECTIONS * OVERLOAD });
+  const over = await load({ ...service, rate: ours * OVERLOAD, connections: CLIENTS });
   print(`  offered ${OVERLOAD} times its load: ${Math.round(goodput(over))}/s, ${(goodput(over) / ours).toFixed(2)} of before (at least 0.8: ${verdict(goodput(over) / ours, 0.8, true)}), ${over.non2xx} refused, slowest answer ${over.latency.max} ms, ${over.errors} lost`);
   const after = await load({ ...service, rate: ours / 2, seconds: 2 });
   print(`  right after: p99 ${after.latency.p99} ms, ${after.non2xx} refused`);
@@ -118,6 +112,8 @@ const plain = await start('plain-koa.ts', { DATABASE_URL: postgres.ownerUrl });
 try {
   const registered = await fetch(`${service.root}/v1/agents/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': randomUUID() }, body: JSON.stringify({ name: 'load', operator_id: randomUUID() }) });
   const { api_key: key } = (await registered.json()) as { api_key: string };
+  const promises = goodput(await load({ url: `${plain.root}/promises` }));
+  print(`plain Koa with the round trips of a read: ${Math.round(promises)}/s`);
   await measure('GET /v1/agents/me', { url: `${service.root}/v1/agents/me`, key }, { url: plain.root }, 0.2, 50);
   const source = { type: 'csv_upload', credentials: {} };
   await measure('POST /v1/data-sources/connect', { url: `${service.root}/v1/data-sources/connect`, key, body: source }, { url: plain.root, body: source }, 0.45, 150);

@@ -29,6 +29,8 @@ const pageSchema = (largest: number) => {
   const count = z.int().min(1).max(largest).nullish();
   return z.object({ first: count, after: z.string().nullish(), last: count, before: z.string().nullish(), offset: z.int().min(0).nullish() });
 };
+/** By the largest page, since making one takes longer than parsing with it. */
+const pageSchemas = new Map<number, ReturnType<typeof pageSchema>>();
 
 /**
  * The window that Relay's arguments mean (GraphQL Cursor Connections, Pagination algorithm). Cursors stand for
@@ -38,7 +40,9 @@ const pageSchema = (largest: number) => {
  * @throws ProblemError `validation_error`
  */
 export async function parsePage(args: PageArguments, countAll: () => Promise<number>, largest: number = LARGEST_PAGE): Promise<Page> {
-  const { first, after, last, before, offset } = parseInput(pageSchema(largest), args);
+  const schema = pageSchemas.get(largest) ?? pageSchema(largest);
+  pageSchemas.set(largest, schema);
+  const { first, after, last, before, offset } = parseInput(schema, args);
   if (isGiven(first) && isGiven(last)) throw invalid('last', 'exclusive', 'excludes first');
   if (isGiven(offset) && (isGiven(after) || isGiven(before) || isGiven(last))) throw invalid('offset', 'exclusive', 'goes with first only');
   const start = isGiven(after) ? parseCursor('after', after) + 1 : (offset ?? 0);
