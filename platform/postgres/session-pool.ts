@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  CompiledQuery, PostgresDialect, PostgresDriver,
+  PostgresDialect, PostgresDriver,
   type DatabaseConnection, type Driver, type PostgresDialectConfig, type PostgresPool, type TransactionSettings,
 } from 'kysely';
-import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import { Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { ProblemError } from '../../schema/problems.ts';
 
@@ -48,15 +48,20 @@ export interface SessionOptions {
   readonly isolation: IsolationLevel;
 }
 
+/** Statements of {@link Session.beginSql}. */
+const BEGIN_STATEMENTS = 2;
+
 /** One attempt at a transaction: who it is for, how long it may take, and the connection it got. */
 export class Session {
+  /** What opens the transaction; it travels with the first statement, since a round trip costs more than most statements. */
   readonly beginSql: string;
   #client: PoolClient | undefined;
   #expired = false;
+  #isBeginDue = false;
   /** True once the server answered anything. */
   answered = false;
 
-  /** @throws TypeError when the scope names what is no UUID or environment; it is folded into BEGIN's round trip */
+  /** @throws TypeError when the scope names what is no UUID or environment */
   constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
@@ -73,6 +78,26 @@ export class Session {
 
   detach(): void {
     this.#client = undefined;
+  }
+
+  begin(): void {
+    this.#isBeginDue = true;
+  }
+
+  /** Sends a statement through `send`, which is the client's own `query`, behind BEGIN where that is due. */
+  async query(send: Send, text: string, values: readonly unknown[]): Promise<QueryResult> {
+    const isFirst = this.#isBeginDue;
+    this.#isBeginDue = false;
+    let result: QueryResult;
+    if (!isFirst) result = await send(text, values);
+    else if (END_OF_TRANSACTION.test(text)) return NOTHING;
+    else if (values.length === 0) result = lastOf(await send(`${this.beginSql}; ${text}`));
+    else {
+      await send(this.beginSql);
+      result = await send(text, values);
+    }
+    this.answered = true;
+    return result;
   }
 
   /** Time is up: with a statement in flight, end() destroys the socket, and the statement rejects at once. */
@@ -149,16 +174,31 @@ export class SessionPool {
   }
 }
 
+type Send = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
+const END_OF_TRANSACTION = /^(?:commit|rollback)$/i;
+/** A transaction that asked nothing was never opened. */
+const NOTHING: QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };
+
+/** node-postgres answers several statements at once with a list. */
+function lastOf(results: unknown): QueryResult {
+  const own = (results as QueryResult[]).slice(BEGIN_STATEMENTS);
+  return own.length === 1 ? own[0]! : (own as unknown as QueryResult);
+}
+
 /** Gives the connection to the session until either side releases it; the second release does nothing. */
 function lend(client: PoolClient, session: Session): void {
   const release = client.release.bind(client);
+  const query = client.query.bind(client) as Send;
   let lent = true;
   client.release = (destroy) => {
     if (!lent) return;
     lent = false;
     session.detach();
+    Reflect.deleteProperty(client, 'query');
     release(destroy);
   };
+  // Kysely asks in this one form.
+  client.query = ((text: string, values: readonly unknown[] = []) => session.query(query, text, values)) as typeof client.query;
   session.attach(client);
 }
 
@@ -188,7 +228,6 @@ class SessionDriver extends PostgresDriver {
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const session = this.#sessions.getStore();
     if (session === undefined) return super.beginTransaction(connection, settings);
-    await connection.executeQuery(CompiledQuery.raw(session.beginSql));
-    session.answered = true;
+    session.begin();
   }
 }
