@@ -1,11 +1,10 @@
 import { jest } from '@jest/globals';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { requireUuid } from '../../platform/identifiers.ts';
 import { Customers } from './customers.ts';
 import { DataFolder } from './data-folder.ts';
+import { freePort } from '../free-port.ts';
 import { brokenPromises, type Ledger } from './ledger.ts';
 import { Service } from './service.ts';
 
@@ -120,15 +119,6 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     });
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 /** Kills what the number stands for; one that was killed a moment ago is waited for until it is back under another. */
 async function killNext(pid: () => number): Promise<void> {

@@ -1,0 +1,111 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import type { Random } from '../../compute/numerics/random.ts';
+
+/** A message as its receiver took it: believed, and answered with a success. */
+export interface TakenMessage {
+  readonly id: string;
+  readonly type: string;
+  readonly webhookId: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly attempt: number;
+  readonly body: string;
+}
+
+/**
+ * A shop's receiver, written with what the specification says and a stock library. It is as unreliable as receivers are:
+ * some messages it answers with an error, some with a broken connection, and some it takes but breaks the connection
+ * before it says so.
+ */
+export class WebhookReceiver {
+  /** Every message that was believed, repeats included. */
+  readonly taken: TakenMessage[] = [];
+  /** What was wrong with a message; stays empty. */
+  readonly complaints: string[] = [];
+  readonly #server: Server;
+  readonly #random: Random;
+  #secret: string | undefined;
+  #failures = 0;
+
+  private constructor(random: Random) {
+    this.#random = random;
+    this.#server = createServer((request, response) => void this.#receive(request, response));
+  }
+
+  static async open(random: Random): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver(random);
+    receiver.#server.listen(0, '127.0.0.1');
+    await once(receiver.#server, 'listening');
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
+  }
+
+  /** The secret that the registration showed. */
+  set secret(secret: string) {
+    this.#secret = secret;
+  }
+
+  /** How often it has failed a message on purpose. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    } catch {
+      // The sender was killed while it spoke: nothing was received.
+      return;
+    }
+    const mood = this.#random();
+    if (mood < 0.15) {
+      this.#failures += 1;
+      response.writeHead(mood < 0.1 ? 500 : 429).end('not now');
+      return;
+    }
+    if (mood < 0.2) {
+      this.#failures += 1;
+      request.socket.destroy();
+      return;
+    }
+    this.#believe(request, Buffer.concat(chunks).toString());
+    if (mood < 0.25) {
+      this.#failures += 1;
+      request.socket.destroy();
+      return;
+    }
+    response.writeHead(204).end();
+  }
+
+  #believe(request: IncomingMessage, body: string): void {
+    const header = (name: string): string => String(request.headers[name]);
+    const secret = this.#secret!;
+    const plain = createHmac('sha256', secret).update(body).digest();
+    const shown = Buffer.from(header('x-svc-signature'), 'hex');
+    if (shown.length !== plain.length || !timingSafeEqual(shown, plain)) this.complaints.push(`X-SVC-Signature of ${header('webhook-id')} is not that of its body`);
+    try {
+      new Webhook(secret).verify(body, { 'webhook-id': header('webhook-id'), 'webhook-timestamp': header('webhook-timestamp'), 'webhook-signature': header('webhook-signature') });
+    } catch (error) {
+      this.complaints.push(`${header('webhook-id')}: ${(error as Error).message}`);
+    }
+    const { id, type, webhook_id: webhookId, data } = JSON.parse(body) as { id: string; type: string; webhook_id: string | null; data: Record<string, unknown> };
+    if (id !== header('webhook-id')) this.complaints.push(`${id} is called ${header('webhook-id')} in its header`);
+    if (type !== header('x-svc-event')) this.complaints.push(`${id} is a ${type} and called ${header('x-svc-event')}`);
+    if (!/^dlv_/.test(header('x-svc-delivery'))) this.complaints.push(`${id} has no X-SVC-Delivery`);
+    if (!/^application\/json\b/.test(header('content-type'))) this.complaints.push(`${id} is ${header('content-type')}`);
+    this.taken.push({ id, type, webhookId, data, attempt: Number(header('x-svc-attempt')), body });
+  }
+}
