@@ -6,6 +6,7 @@ const config = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': ['@swc/jest', { swcrc: true }] },
   testEnvironment: 'node',
+  testRunner: '<rootDir>/test/native-runner.mjs',
   globalSetup: '<rootDir>/test/start-services.ts',
   globalTeardown: '<rootDir>/test/stop-services.ts',
   testTimeout: 30_000,

@@ -26,7 +26,7 @@ async function test(args) {
 }
 
 function jest(args) {
-  return runNode(['--experimental-vm-modules', programOf('jest/bin/jest.js'), ...args]);
+  return runNode([programOf('jest/bin/jest.js'), ...args]);
 }
 
 const CHROMIUM = '/usr/bin/chromium';
