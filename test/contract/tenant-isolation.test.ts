@@ -1,10 +1,11 @@
 import { execute, parse } from 'graphql';
 import { ACTIONS, type Action } from '../../platform/auth/actions.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
+import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
 import type { Principal } from '../../platform/auth/principal.ts';
 import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
-import { Caller } from '../house.ts';
+import { Caller, TEST_SECRET } from '../house.ts';
 import { answerOf, furnish, identityOf, issueKey, openCast, say, send, type Belongings, type Cast, type Player } from './cast.ts';
 import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type Place } from './example-requests.ts';
 
@@ -108,7 +109,7 @@ describe('what outsiders can find out', () => {
 
     test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
       const outsider = outsiders[name]!;
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
+      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid'], Workspace: ['ws', 'id name members { agentId }'] };
       let seen = 0;
       for (const { name: subgraph, schema } of subgraphs) {
