@@ -79,11 +79,18 @@ const GENEROUS = Object.fromEntries(RATE_CLASSES.map((rateClass) => [rateClass, 
 /** What the signing keys of a house are sealed under. */
 export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const LEASE_S = 4;
-/** Names that stand for customers' hosts lead to this machine; no other name is known, and none is asked of the network. */
-const nearby: NonNullable<CallerOptions['lookup']> = (hostname, _options, callback) => {
-  if (hostname === 'localhost' || hostname.endsWith('.example')) callback(null, [{ address: '127.0.0.1', family: 4 }]);
-  else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
-};
+/** Of a public host, for houses that call none but such; nobody calls it in tests. */
+const PUBLIC_ADDRESS = '93.184.215.14';
+/** Addresses that names in tests lead to, apart from those of customers, `….example`; no other name is known, and none is asked of the network. */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = { localhost: ['127.0.0.1'], 'inside.example': ['10.0.0.7'], 'mixed.example': [PUBLIC_ADDRESS, '::1'] };
+
+function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> {
+  return (hostname, _options, callback) => {
+    const addresses = ADDRESSES[hostname] ?? (hostname.endsWith('.example') ? [allowPrivate ? '127.0.0.1' : PUBLIC_ADDRESS] : []);
+    if (addresses.length > 0) callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
+  };
+}
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
 /** The whole service on the test servers, with a database of its own, on a free port. */
@@ -98,7 +105,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const keys = new KeyStore(ground.database, keyPepper);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
   const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
-  const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: nearby });
+  const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: lookupFor(options.webhooks?.allowPrivate ?? true) });
   const subgraphs = await buildSubgraphs({ ground, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
   const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });

@@ -14,7 +14,7 @@ export interface NewEvent<Type extends EventType = EventType> {
   readonly subject: string;
   readonly data: EventData<Type>;
   /** The workspace that it happened in; in none of them when absent. */
-  readonly workspaceId?: Uuid | null;
+  readonly workspaceId?: Uuid | null | undefined;
 }
 
 /** An event in the outbox. */

@@ -1,7 +1,6 @@
 import type { Environment, Scope } from '../../auth/principal.ts';
 import type { Uuid } from '../../identifiers.ts';
-import { mayHear } from '../event-scopes.ts';
-import type { EventType } from '../event-catalogue.ts';
+import { readableEventTypes, type EventType } from '../event-catalogue.ts';
 
 /** Stands for every type that whoever chose it may hear of, later ones included. */
 export const EVERY_EVENT = '*';
@@ -49,5 +48,5 @@ export interface Endpoint {
 export function hears({ kind, events, scopes, workspaceId }: Pick<Endpoint, 'kind' | 'events' | 'scopes' | 'workspaceId'>, event: { readonly type: EventType; readonly workspaceId: Uuid | null }): boolean {
   if (workspaceId !== null && workspaceId !== event.workspaceId) return false;
   if (kind === 'callback') return event.type.startsWith('commission.');
-  return events.includes(event.type) || (events.includes(EVERY_EVENT) && mayHear(scopes, event.type));
+  return events.includes(event.type) || (events.includes(EVERY_EVENT) && readableEventTypes(scopes).includes(event.type));
 }

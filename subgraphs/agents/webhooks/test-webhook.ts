@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../../../platform/auth/principal.ts';
-import { EVENT_TYPES, type EventType } from '../../../platform/events/event-catalogue.ts';
-import { mayHear } from '../../../platform/events/event-scopes.ts';
+import { EVENT_TYPES, readableEventTypes, type EventType } from '../../../platform/events/event-catalogue.ts';
 import type { Delivery } from '../../../platform/events/webhooks/delivery.ts';
 import { claimedDeliveries, insertDelivery, requireDelivery } from '../../../platform/events/webhooks/delivery-store.ts';
 import { EVERY_EVENT, type Endpoint } from '../../../platform/events/webhooks/endpoint.ts';
@@ -53,5 +52,5 @@ export async function readDelivery({ database }: Pick<WebhookServices, 'database
 /** The first type that it is subscribed to. */
 function firstOf({ events, scopes }: Endpoint): EventType {
   const [first] = events;
-  return first === undefined || first === EVERY_EVENT ? EVENT_TYPES.find((type) => mayHear(scopes, type))! : first;
+  return first === undefined || first === EVERY_EVENT ? readableEventTypes(scopes)[0]! : first;
 }
