@@ -36,7 +36,7 @@ export interface Config {
   readonly internalSecret: string | undefined;
   /** Keys the lookup values of API keys; the same in every process, and never changed. Role `all` makes its own when unset. */
   readonly keyPepper: string | undefined;
-  /** Seals what must be kept secret at rest, such as signing keys and answers to idempotency keys; the same in every worker and gateway. Role `all` makes its own when unset. */
+  /** Seals what must be kept secret at rest, such as signing keys and answers to idempotency keys; the same in every worker, gateway and agents subgraph. Role `all` makes its own when unset. */
   readonly keyEncryptionKey: string | undefined;
   /** Age at which a signing key is replaced by the next; 0 leaves that to people. */
   readonly signingKeyDays: number;
@@ -67,6 +67,8 @@ export interface Config {
   readonly trustWeights: TrustWeights;
   /** Added to an agent's trust score for each scope that it does without; the rule's own 0.01 when undefined. */
   readonly trustNarrowScopeBonus: number | undefined;
+  /** For development only: webhooks may go to private addresses, and over plain http. */
+  readonly webhookAllowPrivate: boolean;
   /** Opens the page that makes the first account; there is no such page when undefined. */
   readonly bootstrapToken: string | undefined;
   /** The one region that this deployment serves; workspaces in others are refused. */
@@ -155,6 +157,7 @@ const environmentSchema = z.object({
   TLS_KEY_FILE: z.string().optional(),
   TRUST_WEIGHTS: trustWeights.optional(),
   TRUST_NARROW_SCOPE_BONUS: fraction(0, 0.05).optional(),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   BOOTSTRAP_TOKEN: z.string().min(32, 'at least 32 characters').optional(),
   REGION: oneOf(REGIONS).default(DEFAULT_REGION),
 });
@@ -170,7 +173,7 @@ const NEEDED_BY_ROLE: Readonly<Record<Role, readonly Variable[]>> = {
   all: [],
   gateway: ['DATABASE_URL', 'CLICKHOUSE_URL', 'SUBGRAPH_ATTRIBUTION_URL', 'SUBGRAPH_AGENTS_URL', 'SUBGRAPH_BILLING_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY'],
   'subgraph:attribution': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
-  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'AUDIT_HEADS_FILE'],
+  'subgraph:agents': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'AUDIT_HEADS_FILE'],
   'subgraph:billing': ['DATABASE_URL', 'CLICKHOUSE_URL', 'INTERNAL_SECRET', 'KEY_PEPPER'],
   worker: ['DATABASE_URL', 'CLICKHOUSE_URL', 'KEY_ENCRYPTION_KEY', 'AUDIT_HEADS_FILE'],
 };
@@ -240,6 +243,7 @@ function toConfig(environment: Environment): Config {
     tlsKeyFile: environment.TLS_KEY_FILE,
     trustWeights: environment.TRUST_WEIGHTS ?? DEFAULT_TRUST_WEIGHTS,
     trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
+    webhookAllowPrivate: environment.WEBHOOK_ALLOW_PRIVATE,
     bootstrapToken: environment.BOOTSTRAP_TOKEN,
     region: environment.REGION,
   };

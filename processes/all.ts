@@ -15,6 +15,7 @@ import { startStores } from './embedded-stores.ts';
 import { localExports } from './exports-port.ts';
 import { openFront } from './front.ts';
 import { MIGRATION_OWNERS, openGround } from './ground.ts';
+import { openWayOut } from './outgoing.ts';
 import { healthReport } from './health.ts';
 import { localRecords } from './records-port.ts';
 import type { Running } from './running.ts';
@@ -40,7 +41,9 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
-    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, auditPlaces: auditPlaces(config), clock, config }), startWorker({ ground, config, keyEncryptionKey, logger, clock })]);
+    const outgoing = openWayOut(config);
+    undo.push(() => outgoing.close());
+    const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, keyEncryptionKey, outgoing, auditPlaces: auditPlaces(config), clock, config }), startWorker({ ground, config, keyEncryptionKey, outgoing, logger, clock })]);
     undo.push(() => worker.close());
     const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger });
     const sealer = auditSealer(ground.database, keyPepper);

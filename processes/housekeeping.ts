@@ -13,6 +13,7 @@ const FORGETTERS = [
   'attribution.forget_old_progress()', // an hour after the end of its analysis
   'attribution.forget_old_sandbox_results()', // 30 days
   'events.forget_old_events()', // 90 days after they were relayed
+  'events.forget_old_deliveries()', // 90 days after they were made
   'events.forget_old_accesses()', // their hour
   'events.coarsen_old_addresses()', // exact addresses of the audit log, after 90 days
 ] as const;

@@ -1,6 +1,9 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { DEFAULT_REGION, type Config } from '../platform/config.ts';
+import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
+import type { Caller } from '../platform/outgoing/caller.ts';
+import { KeyVault } from '../platform/trust/key-vault.ts';
 import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
@@ -22,6 +25,10 @@ export interface RecordsPort {
 export interface SubgraphOptions {
   readonly ground: Ground;
   readonly keyPepper: Buffer;
+  /** Seals the secrets of webhooks. */
+  readonly keyEncryptionKey: string;
+  /** The way out, to addresses that customers name. */
+  readonly outgoing: Caller;
   readonly auditPlaces: AuditPlaces;
   readonly clock: () => Date;
   readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus' | 'region'>>;
@@ -39,7 +46,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = ground;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION });
+      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

@@ -6,6 +6,7 @@ import { auditPlaces, auditSealer, repeatedly } from './audit-services.ts';
 import { localExports } from './exports-port.ts';
 import { serveExports } from './exports-transport.ts';
 import { localRecords } from './records-port.ts';
+import { openWayOut } from './outgoing.ts';
 import { openRoleGround } from './role-ground.ts';
 import type { Running } from './running.ts';
 import { serveRecords } from './records-transport.ts';
@@ -18,7 +19,10 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
-  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper, auditPlaces: auditPlaces(config), clock, config });
+  const outgoing = openWayOut(config);
+  // The agents subgraph alone seals anything, and does not start without the key.
+  const keyEncryptionKey = config.keyEncryptionKey ?? '';
+  const subgraph = await buildNamedSubgraph(name, { ground, keyPepper, keyEncryptionKey, outgoing, auditPlaces: auditPlaces(config), clock, config });
   const streams = name === 'attribution' ? { ...serveRecords(localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords)), ...serveExports(localExports(ground)) } : undefined;
   const server = await startSubgraphServer({ subgraph, tokens, host: config.host, port: config.port, logger, ...(streams === undefined ? {} : { streams }) });
   const sealer = auditSealer(ground.database, keyPepper);
@@ -28,6 +32,7 @@ export async function startSubgraph(config: Config, logger: Logger): Promise<Run
     async stop() {
       await server.close();
       await sealing?.stop();
+      await outgoing.close();
       await ground.close();
     },
   };

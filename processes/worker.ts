@@ -1,5 +1,10 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
 import type { Config } from '../platform/config.ts';
+import { startRelay } from '../platform/events/relay.ts';
+import { startDeliveryWorker } from '../platform/events/webhooks/delivery-worker.ts';
+import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
+import { fanOut } from '../platform/events/webhooks/fan-out.ts';
+import type { Caller } from '../platform/outgoing/caller.ts';
 import { throughOutages } from '../platform/events/through-outages.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { KeyVault } from '../platform/trust/key-vault.ts';
@@ -23,11 +28,15 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-/** Starts taking jobs: analyses on the compute pool, syncs, purges. */
-export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>; readonly keyEncryptionKey: string; readonly logger: Logger; readonly clock: () => Date }): Promise<Worker> {
+/** Longest time that a webhook delivery waits for a worker that fell silent: a little more than one may take. */
+const MAX_DELIVERY_LEASE_S = 20;
+
+/** Starts taking jobs: analyses on the compute pool, syncs, purges; relays what happens, and delivers it to webhooks. */
+export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'jobLeaseS' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>; readonly keyEncryptionKey: string; readonly outgoing: Caller; readonly logger: Logger; readonly clock: () => Date; readonly deliveryWaitsMs?: readonly number[] }): Promise<Worker> {
   const { ground, config, logger, clock } = options;
   const issuer = rootUrl(config.publicBaseUrl);
-  const keys = new SigningKeyStore(ground.database, new KeyVault(options.keyEncryptionKey));
+  const vault = new KeyVault(options.keyEncryptionKey);
+  const keys = new SigningKeyStore(ground.database, vault);
   await keys.ensure(issuer);
   const pool = createComputePool({ threads: config.computeThreads });
   const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
@@ -50,6 +59,10 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   };
   await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock)));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
+  const { database, pubSub } = ground;
+  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
+  const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
+  const deliveries = startDeliveryWorker({ database, pubSub, caller: options.outgoing, secrets: new EndpointSecrets(vault), leaseMs, logger, clock, ...(options.deliveryWaitsMs === undefined ? {} : { waitsMs: options.deliveryWaitsMs }) });
   const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs)]);
   const signer = auditHeadSigner({ database: ground.database, keys, places: auditPlaces(config), issuer, logger, clock });
   const signing = repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', logger);
@@ -58,7 +71,7 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
     async close() {
       housekeeping.stop();
       await signing.stop();
-      await jobs.stop();
+      await Promise.all([jobs.stop(), relay.close(), deliveries.close()]);
       await pool.close();
     },
   };

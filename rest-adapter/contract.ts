@@ -10,6 +10,7 @@ import { healthOperations } from './operations/health.ts';
 import { keyOperations } from './operations/keys.ts';
 import { oauthOperations } from './operations/oauth.ts';
 import { verificationOperations } from './operations/verification.ts';
+import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
 
 /**
@@ -26,6 +27,7 @@ export const CONTRACT: readonly Operation[] = [
   ...oauthOperations,
   ...auditOperations,
   ...workspaceOperations,
+  ...webhookOperations,
   ...billingOperations,
   ...healthOperations,
 ];

@@ -119,6 +119,7 @@ function parametersOf(operation: Operation, components: Components): Json[] {
     const description = 'Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each';
     parameters.push({ name: 'SVC-Idempotency-Key', in: 'header', required: false, description, schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' }, example: 'order-4711' });
   }
+  if (operation.representation !== undefined) parameters.push({ name: 'Prefer', in: 'header', required: false, description: 'return=representation asks for an answer with a body', schema: { type: 'string' } });
   if (operation.isResource === true) parameters.push({ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } });
   return parameters;
 }
@@ -151,7 +152,7 @@ function requestBody(operation: Operation, components: Components): Json {
 }
 
 function successResponses(operation: Operation, components: Components): Json {
-  const { success, kind, example } = operation;
+  const { success, kind, example, representation } = operation;
   const headers = {
     ...Object.fromEntries(Object.keys(isCounted(operation) ? { ...COMMON_HEADERS, ...RATE_HEADERS } : COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     ...Object.fromEntries(Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
@@ -167,6 +168,7 @@ function successResponses(operation: Operation, components: Components): Json {
   return {
     [success.status]: { description: success.description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) },
     ...(operation.lesserSuccess === undefined ? {} : { [operation.lesserSuccess.status]: { description: operation.lesserSuccess.description, headers, content } }),
+    ...(representation === undefined ? {} : { 200: { description: representation.description, headers, content: { 'application/json': { schema: components.schemaOf(representation.schema), example: representation.example } } } }),
     ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come' } } : {}),
     ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match' } } : {}),
   };

@@ -47,6 +47,14 @@ export interface LesserSuccess {
   applies(data: Json): boolean;
 }
 
+/** A body for those who send `Prefer: return=representation` (RFC 7240 §4.2), where the usual answer has none. */
+export interface Representation {
+  readonly description: string;
+  readonly schema: z.ZodObject;
+  present(data: Json): Json;
+  readonly example: Json;
+}
+
 /** Work that outlasts its request: how to watch it, to read it again, and to show it. */
 export interface Job {
   /** Subscription document; its events carry `sequence`, `kind` and `result`. */
@@ -92,6 +100,8 @@ export interface Operation<
   readonly bodyLimitBytes?: number;
   readonly success: Success;
   readonly lesserSuccess?: LesserSuccess;
+  /** Answered with 200. */
+  readonly representation?: Representation;
   /** Status of a body that does not fit the schema, where the contract's own listing has another than 422. */
   readonly badBodyStatus?: 400;
   /** Problems beyond those that the steps of the kind declare. */

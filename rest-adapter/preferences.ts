@@ -8,17 +8,17 @@ export interface WaitPreference {
   readonly applied: string | null;
 }
 
+/** Whether a `Prefer` header asks for the resource in the answer (RFC 7240 §4.2). */
+export function prefersRepresentation(header: string | undefined): boolean {
+  return preferencesIn(header).get('return') === 'representation';
+}
+
 /**
  * Reads `wait` and `respond-async` of a `Prefer` header (RFC 7240). Unknown or malformed preferences are ignored,
  * as the RFC asks; a wait beyond the limit is cut to it. `respond-async` alone does not wait at all.
  */
 export function waitPreference(header: string | undefined): WaitPreference {
-  const preferences = new Map<string, string>();
-  for (const item of (header ?? '').split(',')) {
-    const [name, value = ''] = item.split(';', 1)[0]!.split('=', 2).map((part) => part.trim());
-    // The first mention of a preference counts.
-    if (!preferences.has(name!.toLowerCase())) preferences.set(name!.toLowerCase(), value.replace(/^"(.*)"$/, '$1'));
-  }
+  const preferences = preferencesIn(header);
   const applied: string[] = [];
   const isAsync = preferences.get('respond-async') === '';
   if (isAsync) applied.push('respond-async');
@@ -29,4 +29,15 @@ export function waitPreference(header: string | undefined): WaitPreference {
     applied.push(`wait=${waitS}`);
   }
   return { waitS, applied: applied.length === 0 ? null : applied.join(', ') };
+}
+
+/** Preferences by lower-case name. */
+function preferencesIn(header: string | undefined): ReadonlyMap<string, string> {
+  const preferences = new Map<string, string>();
+  for (const item of (header ?? '').split(',')) {
+    const [name, value = ''] = item.split(';', 1)[0]!.split('=', 2).map((part) => part.trim());
+    // The first mention of a preference counts.
+    if (!preferences.has(name!.toLowerCase())) preferences.set(name!.toLowerCase(), value.replace(/^"(.*)"$/, '$1'));
+  }
+  return preferences;
 }

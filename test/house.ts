@@ -13,6 +13,8 @@ import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { PostgresClaims, type ClaimsOptions } from '../platform/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
+import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
+import { createCaller, type CallerOptions } from '../platform/outgoing/caller.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import type { AuditPlaces } from '../processes/audit-services.ts';
@@ -65,6 +67,8 @@ export interface HouseOptions {
   readonly isPublic?: boolean;
   /** Settings of the doors that differ from a house's usual ones. */
   readonly config?: Partial<FrontOptions['config']>;
+  /** How webhooks go out: to private addresses, too, and for as long as they do unless said otherwise. Names of .example lead to this machine. */
+  readonly webhooks?: { readonly allowPrivate?: boolean; readonly timeoutMs?: number; readonly waitsMs?: readonly number[] };
   /** What is logged; info. */
   readonly logLevel?: 'trace' | 'info';
 }
@@ -74,6 +78,19 @@ const SANDBOX_BASE_URL = 'http://sandbox.example/v1';
 const GENEROUS = Object.fromEntries(RATE_CLASSES.map((rateClass) => [rateClass, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;
 /** What the signing keys of a house are sealed under. */
 export const TEST_SECRET = 'a-secret-for-tests-that-nobody-else-uses';
+const LEASE_S = 4;
+/** Of a public host, for houses that call none but such; nobody calls it in tests. */
+const PUBLIC_ADDRESS = '93.184.215.14';
+/** Addresses that names in tests lead to, apart from those of customers, `….example`; no other name is known, and none is asked of the network. */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = { localhost: ['127.0.0.1'], 'inside.example': ['10.0.0.7'], 'mixed.example': [PUBLIC_ADDRESS, '::1'] };
+
+function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> {
+  return (hostname, _options, callback) => {
+    const addresses = ADDRESSES[hostname] ?? (hostname.endsWith('.example') ? [allowPrivate ? '127.0.0.1' : PUBLIC_ADDRESS] : []);
+    if (addresses.length > 0) callback(null, addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
+  };
+}
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
 /** The whole service on the test servers, with a database of its own, on a free port. */
@@ -83,14 +100,15 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
   const logger = createLogger({ level: options.logLevel ?? 'info', format: 'json', destination });
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
-  const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: 4 }, database, clickhouse, applicationName: 'house', logger });
+  const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S }, database, clickhouse, applicationName: 'house', logger });
   const keyPepper = randomBytes(32);
   const keys = new KeyStore(ground.database, keyPepper);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
   const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
-  const subgraphs = await buildSubgraphs({ ground, keyPepper, auditPlaces: places, clock });
+  const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: lookupFor(options.webhooks?.allowPrivate ?? true) });
+  const subgraphs = await buildSubgraphs({ ground, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir }, keyEncryptionKey: TEST_SECRET, logger, clock });
+  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
@@ -126,8 +144,9 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     async stop() {
       await front.stop();
       await Promise.all(servers.map((server) => server.close()));
-      await ground.close();
       await worker?.close();
+      await ground.close();
+      await outgoing.close();
       await Promise.all([database.drop(), clickhouse.drop()]);
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -37,6 +37,9 @@ export const ACTIONS = {
   'journey:read': { scope: 'attribution:read', right: 'readJourneys' },
   'key:read': { scope: null, right: 'account', secret: true },
   'key:write': { scope: null, right: 'account', secret: true },
+  // Each event type needs the scope of its family besides.
+  'webhook:read': { scope: null, right: 'configure' },
+  'webhook:write': { scope: null, right: 'configure' },
   'workspace:read': { scope: null, right: 'self' },
   // A membership outlives the token that made it.
   'workspace:create': { scope: null, right: 'account', secret: true },

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { AUDIT_CHAIN } from './audit-migration.ts';
+import { WEBHOOKS } from './webhooks/migration.ts';
 
 /**
  * Owner `events`: what has happened. Events are told before a tenant is known, too (a key that does not exist), so they
@@ -85,5 +86,6 @@ export const eventsOwner: MigrationOwner = {
                  select count(*) from gone $$`,
       ],
     },
+    WEBHOOKS,
   ],
 };

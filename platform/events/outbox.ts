@@ -13,6 +13,8 @@ export interface NewEvent<Type extends EventType = EventType> {
   /** What it happened to: a public id. Events of one subject stay in order. */
   readonly subject: string;
   readonly data: EventData<Type>;
+  /** The workspace that it happened in; in none of them when absent. */
+  readonly workspaceId?: Uuid | null | undefined;
 }
 
 /** An event in the outbox. */
@@ -26,6 +28,7 @@ export interface RecordedEvent {
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly occurredAt: Date;
+  readonly workspaceId: Uuid | null;
 }
 
 interface OutboxRow {
@@ -37,6 +40,7 @@ interface OutboxRow {
   sequence: number;
   data: Record<string, unknown>;
   occurred_at: string | Date;
+  workspace_id: Uuid | null;
 }
 
 /** Wakes the relay; carries nothing. */
@@ -52,8 +56,8 @@ export function subjectTopic(accountId: Uuid, environment: Environment, subject:
  * is committed reaches everyone who asked to hear of it. Watchers are told at the commit, the relay does the rest.
  */
 export async function recordEvent<Type extends EventType>(em: SqlEntityManager, pubSub: PubSub, event: NewEvent<Type>): Promise<RecordedEvent> {
-  const { accountId, environment, type, subject, data } = event;
-  const [row] = await em.execute<[OutboxRow]>(`select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb)`, [newUuid(), accountId, environment, type, subject, JSON.stringify(data)]);
+  const { accountId, environment, type, subject, data, workspaceId = null } = event;
+  const [row] = await em.execute<[OutboxRow]>(`select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb, ?::uuid)`, [newUuid(), accountId, environment, type, subject, JSON.stringify(data), workspaceId]);
   const recorded = recordedEvent(row);
   await pubSub.publish(em, subjectTopic(accountId, environment, subject), recorded);
   await pubSub.publish(em, RELAY_TOPIC, null);
@@ -86,5 +90,5 @@ export async function postponeEvent(em: SqlEntityManager, eventId: Uuid): Promis
 }
 
 function recordedEvent(row: OutboxRow): RecordedEvent {
-  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), data: row.data, occurredAt: new Date(row.occurred_at) };
+  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), data: row.data, occurredAt: new Date(row.occurred_at), workspaceId: row.workspace_id };
 }

@@ -7,6 +7,9 @@ import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.t
 
 const rateLimits = z.object({ requests_per_minute: z.int(), daily_limit: z.int().nullable().meta({ description: 'Null means unlimited' }) });
 
+/** Where notifications may go is judged behind the door, where its host is looked up. */
+const callbackUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2048);
+
 const redirectUri = z
   .string()
   .max(MAX_REDIRECT_URI_LENGTH)
@@ -23,13 +26,13 @@ const registration = z
     operator_email: z.email().max(320).optional(),
     capabilities: z.array(z.enum(CAPABILITIES)).min(1).optional().meta({ default: ['attribution'] }),
     referral_code: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').optional(),
-    callback_url: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).optional().meta({ description: 'Receives commission notifications' }),
+    callback_url: callbackUrl.optional().meta({ description: 'Receives commission notifications' }),
   })
   .refine((body) => body.operator_id !== undefined || body.operator_email !== undefined, { path: ['operator_id'], message: 'give operator_id or operator_email', params: { code: 'required' } });
 
 const update = z.object({
   name: registration.shape.name.optional(),
-  callback_url: z.url({ protocol: /^https$/, error: 'must be an https address' }).max(2048).nullable().optional().meta({ description: 'Receives commission notifications; null removes it' }),
+  callback_url: callbackUrl.nullable().optional().meta({ description: 'Receives commission notifications; null removes it' }),
   redirect_uris: z.array(redirectUri).max(MAX_REDIRECT_URIS).optional().meta({ description: 'Where OAuth may send resource owners back to; replaces the whole list' }),
   public: z.boolean().optional().meta({ description: 'An OAuth client that cannot keep a secret: PKCE alone protects its codes' }),
 });
@@ -44,7 +47,7 @@ const registered = z.object({
   name: z.string(),
   capabilities: z.array(z.enum(CAPABILITIES)),
   scopes: z.array(z.string()),
-  callback_secret: z.string().nullable().optional().meta({ description: 'Signs the notifications to callback_url; shown only here' }),
+  callback_secret: z.string().optional().meta({ description: 'Signs the notifications to callback_url, where one was given; shown only here' }),
   created_at: z.iso.datetime(),
   trust: trustEnvelope,
 });
@@ -76,6 +79,9 @@ const profile = z
     trust: trustEnvelope,
   })
   .meta({ id: 'AgentProfile' });
+
+/** With the secret of a callback address where there was none before. */
+const updatedProfile = profile.extend({ callback_secret: z.string().optional().meta({ description: 'Signs the notifications to callback_url; shown once, when the first address is set' }) }).meta({ id: 'UpdatedAgentProfile' });
 
 function presentProfile({ id, ...agent }: Json): Json {
   const values: Json = { agent_id: id, ...agent, total_calls: agent['total_api_calls'], total_delta_r: agent['total_delta_r_cents'], referral_count: agent['active_referrals'] };
@@ -136,9 +142,9 @@ export const agentOperations = [
       }),
     }),
     present: (data) => {
-      const { agent, trust, ...rest } = objectAt(data, 'register_agent');
+      const { agent, trust, callback_secret, ...rest } = objectAt(data, 'register_agent');
       const { id, ...members } = agent as Json;
-      const values: Json = { agent_id: id, ...members, ...rest, trust };
+      const values: Json = { agent_id: id, ...members, ...rest, callback_secret: callback_secret ?? undefined, trust };
       return inOrder(registered, values);
     },
     example: {
@@ -179,12 +185,12 @@ export const agentOperations = [
     summary: 'Change the calling agent',
     description: 'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252).',
     bodySchema: update,
-    success: { status: 200, description: 'The profile as it is now', schema: profile },
+    success: { status: 200, description: 'The profile as it is now', schema: updatedProfile },
     problems: ['resource_not_found'],
     variables: ({ body }) => ({ input: given({ name: body.name, callbackUrl: body.callback_url, redirectUris: body.redirect_uris, public: body.public }) }),
     present: (data) => {
-      const { agent, trust } = objectAt(data, 'update_agent');
-      return presentProfile({ ...(agent as Json), trust });
+      const { agent, callback_secret, trust } = objectAt(data, 'update_agent');
+      return { ...presentProfile({ ...(agent as Json), trust }), ...(callback_secret == null ? {} : { callback_secret }) };
     },
     example: {
       body: { redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false },

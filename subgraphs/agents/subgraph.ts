@@ -5,19 +5,22 @@ import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
 import { Agent } from './registry/agent.ts';
-import { AgentResolver, type RegistryServices } from './registry/agent-resolver.ts';
+import { AgentResolver } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
+import type { RegistryServices } from './registry/registry-services.ts';
+import { WebhookResolver } from './webhooks/webhook-resolver.ts';
+import type { WebhookServices } from './webhooks/webhook-services.ts';
 import { WorkspaceResolver } from './workspaces/workspace-resolver.ts';
 
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];
 
-export interface AgentsServices extends RegistryServices, KeyServices, AuditServices {
+export interface AgentsServices extends RegistryServices, KeyServices, AuditServices, WebhookServices {
   /** The region that this deployment serves. */
   readonly region: Region;
 }
 
-/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, and the audit log. */
+/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, and the audit log. */
 export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const { database } = services;
   const agents = new AgentResolver(services);
@@ -25,7 +28,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), workspaces],
+    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),
       Workspace: (reference, context) => workspaces.resolveReference(reference, context),

@@ -3,9 +3,9 @@ import pg from 'pg';
 import WebSocket from 'ws';
 import { generateApiKey } from '../../platform/auth/api-key.ts';
 import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../platform/auth/principal.ts';
-import { publicId, uuidFromPublicId, type IdPrefix, type Uuid } from '../../platform/identifiers.ts';
+import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
-import { addressOf, type ExampleRequest, type OperationPath, type Saying } from './example-requests.ts';
+import { addressOf, type ExampleRequest, type IdKind, type OperationPath, type Saying } from './example-requests.ts';
 
 export const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RANGE = ['2026-01-01', '2026-01-31'];
@@ -19,7 +19,7 @@ export interface Player {
 }
 
 /** What a player owns, by kind. */
-export type Belongings = Readonly<Partial<Record<IdPrefix, string>>>;
+export type Belongings = Readonly<Partial<Record<IdKind, string>>>;
 
 /** A house with an account that owns something of every kind. */
 export interface Cast {
@@ -65,7 +65,11 @@ export async function furnish(caller: Caller, acting = false): Promise<Belonging
   const exp = await made(caller.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: RANGE, incremental_revenue: 5, standard_error: 1 }), 'id');
   const agent = await made(caller.get('/agents/me'), 'agent_id');
   const ws = acting ? undefined : await made(caller.post('/workspaces', { name: 'Spring' }), 'workspace_id');
-  return { ds, attr, exp, agent, ...(ws === undefined ? {} : { ws }) };
+  // Nothing listens there.
+  const webhook = await made(caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] }), 'id');
+  const tested = await caller.post(`/webhooks/${webhook}/test`, {});
+  const dlv = String(tested.body['delivery']!['id']);
+  return { ds, attr, exp, agent, webhook, dlv, ...(ws === undefined ? {} : { ws }) };
 }
 
 export async function identityOf(database: pg.Client, caller: Caller): Promise<{ accountId: Uuid; agentId: Uuid }> {

@@ -5,7 +5,7 @@ import { withTestKey } from '../test-key.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RANGE = ['2026-01-01', '2026-01-31'];
-const UNKNOWN = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ' };
+const UNKNOWN = { ds: 'ds_0351EFTBArmmpvm2tVZ2Qh', attr: 'attr_0351EFUQxpVTZ7WdNYMSuY', exp: 'exp_0351EFUQxpVTZ7WdNYMSuZ', webhook: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10' };
 
 type Owned = Record<keyof typeof UNKNOWN, string>;
 
@@ -13,6 +13,7 @@ type Owned = Record<keyof typeof UNKNOWN, string>;
 function kindOf(path: string): keyof typeof UNKNOWN | undefined {
   if (path.startsWith('/data-sources/{')) return 'ds';
   if (path.startsWith('/attribution/{')) return 'attr';
+  if (path.startsWith('/webhooks/{')) return 'webhook';
   return path.startsWith('/experiments/{') ? 'exp' : undefined;
 }
 
@@ -21,7 +22,8 @@ async function fill(caller: Caller): Promise<Owned> {
   const ds = String(source.body['data_source_id']);
   const run = await caller.post('/attribution', { data_source_id: ds, date_range: RANGE });
   const experiment = await caller.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: RANGE, incremental_revenue: 5, standard_error: 1 });
-  return { ds, attr: String(run.body['id']), exp: String(experiment.body['id']) };
+  const webhook = await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] });
+  return { webhook: String(webhook.body['id']), ds, attr: String(run.body['id']), exp: String(experiment.body['id']) };
 }
 
 describe('one environment of an account against the other', () => {
@@ -44,7 +46,7 @@ describe('one environment of an account against the other', () => {
 
   test('there is something to keep apart', () => {
     for (const { owned } of Object.values(sides)) expect(Object.values(owned)).not.toContain('undefined');
-    expect(lists).toEqual(expect.arrayContaining(['/attribution', '/data-sources', '/experiments']));
+    expect(lists).toEqual(expect.arrayContaining(['/attribution', '/data-sources', '/experiments', '/webhooks']));
     expect(single.length).toBeGreaterThan(9);
   });
 
@@ -58,7 +60,7 @@ describe('one environment of an account against the other', () => {
 
   test('each side sees its own', async () => {
     for (const { caller, owned } of Object.values(sides)) {
-      for (const [path, id] of [['/attribution', owned.attr], ['/data-sources', owned.ds], ['/experiments', owned.exp]]) expect(JSON.stringify((await caller.get(path!)).body)).toContain(id!);
+      for (const [path, id] of [['/attribution', owned.attr], ['/data-sources', owned.ds], ['/experiments', owned.exp], ['/webhooks', owned.webhook]]) expect(JSON.stringify((await caller.get(path!)).body)).toContain(id!);
     }
     expect(Number((await sides.live.caller.get('/data-sources')).body['meta']!['total'])).toBe(1);
   });

@@ -3,7 +3,7 @@ import { Supergraph } from '@apollo/federation-internals';
 import { Kind, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { z } from 'zod';
 import { loadNamedDocuments, type NamedDocument } from '../../gateway/named-documents.ts';
-import { newUuid, publicId, type IdPrefix } from '../../platform/identifiers.ts';
+import { isUuid, newUuid, publicId, type IdPrefix } from '../../platform/identifiers.ts';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import type { Json, Operation } from '../../rest-adapter/operation.ts';
 import { encodeVariables } from '../../rest-adapter/variables.ts';
@@ -19,8 +19,10 @@ export interface ExampleRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
+/** Kinds of ids: by prefix, and the webhooks, whose ids are bare UUIDs. */
+export type IdKind = IdPrefix | 'webhook';
 /** Gives the id for a place that takes one of a kind. */
-export type ChooseId = (prefix: IdPrefix, place: Place) => string;
+export type ChooseId = (kind: IdKind, place: Place) => string;
 
 const PUBLIC_ID = /^([a-z]+)_[0-9A-Za-z]{22}$/;
 /** Which kind of id a member takes, by its name, where the example leaves it out. */
@@ -28,14 +30,14 @@ const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = { data_source_id: 'ds
 /** Members that example requests do without, since what they ask for depends on who asks. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { createKey: ['scopes'] };
 
-export const unknownId = (prefix: IdPrefix): string => publicId(prefix, newUuid());
+export const unknownId = (kind: IdKind): string => (kind === 'webhook' ? newUuid() : publicId(kind, newUuid()));
 
 /** The example of an operation, every id chosen anew; `optional` also fills a member that the example leaves out. */
 export function exampleRequest({ id, example }: Operation, choose: ChooseId, optional?: Place): ExampleRequest {
   const chosen = (value: unknown, place: Place): unknown => {
     if (typeof value === 'string') {
-      const prefix = PUBLIC_ID.exec(value)?.[1];
-      return prefix === undefined ? value : choose(prefix as IdPrefix, place);
+      const kind = isUuid(value) ? 'webhook' : PUBLIC_ID.exec(value)?.[1];
+      return kind === undefined ? value : choose(kind as IdKind, place);
     }
     if (Array.isArray(value)) return value.map((item, index) => chosen(item, `${place}/${index}`));
     if (typeof value !== 'object' || value === null) return value;

@@ -10,6 +10,7 @@ import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 const ROOT = new URL('../..', import.meta.url);
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
+const UNKNOWN_WEBHOOK = '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10';
 const UNKNOWN_KEY = 'key_0351EFTBArmmpvm2tVZ2Qh';
 
 /** What a tenant needs before its mutations, made anew for each. */
@@ -21,6 +22,8 @@ interface Ground {
   readonly workspaceId: string;
   /** Of another account. */
   readonly agentId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 
 /**
@@ -28,7 +31,7 @@ interface Ground {
  * test: add it, and let it join by exactlyOnce (platform/idempotency).
  */
 const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly input: (ground: Ground, variant: number) => object; readonly isPublic?: true }>> = {
-  registerAgent: { selection: 'agent { id referralCode } apiKey', input: (_ground, variant) => ({ name: `retry-${variant}`, operatorId: randomUUID() }), isPublic: true },
+  registerAgent: { selection: 'agent { id referralCode } apiKey callbackSecret', input: (_ground, variant) => ({ name: `retry-${variant}`, operatorId: randomUUID(), callbackUrl: 'http://localhost:9/' }), isPublic: true },
   connectDataSource: { selection: 'dataSource { id name } ingest { accepted }', input: (_ground, variant) => ({ type: 'CSV_UPLOAD', name: `Shop ${variant}`, credentials: { content: ROWS } }) },
   addRecords: { selection: 'ingest { accepted }', input: ({ dataSourceId }, variant) => ({ dataSourceId, records: [{ user_id: `u${variant}`, timestamp: '2026-01-01T00:00:00Z', channel: 'email' }] }) },
   syncDataSource: { selection: 'sync { syncId }', input: ({ dataSourceId }, variant) => ({ id: variant === 0 ? dataSourceId : 'ds_0351EFTBArmmpvm2tVZ2Qh' }) },
@@ -38,7 +41,7 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
     input: ({ dataSourceId }, variant) => ({ dataSourceId, channel: 'email', method: 'GEO', period: ['2026-01-01', `2026-01-${10 + variant}`], incrementalRevenue: 5, standardError: 1 }),
   },
   deleteExperiment: { selection: 'id deleted', input: ({ experimentId }, variant) => ({ id: variant === 0 ? experimentId : 'exp_0351EFUQxpVTZ7WdNYMSuZ' }) },
-  updateAgent: { selection: 'agent { id name }', input: (_ground, variant) => ({ name: `renamed-${variant}` }) },
+  updateAgent: { selection: 'agent { id name callbackUrl } callbackSecret', input: (_ground, variant) => ({ name: `renamed-${variant}`, callbackUrl: 'http://localhost:9/' }) },
   updateCapabilities: { selection: 'agent { id capabilities } updatedAt', input: (_ground, variant) => ({ capabilities: variant === 0 ? ['JOURNEY'] : ['HEALTH'] }) },
   createWorkspace: { selection: 'workspace { id name members { agentId addedAt } }', input: (_ground, variant) => ({ name: `Workspace ${variant}` }) },
   addWorkspaceAgent: { selection: 'workspaceId member { agentId role addedAt } isNew', input: ({ workspaceId, agentId }, variant) => ({ workspaceId, agentId, role: variant === 0 ? 'VIEWER' : 'ANALYST' }) },
@@ -46,6 +49,11 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   revokeKey: { selection: 'id status revokedAt', input: ({ keyId }, variant) => ({ id: variant === 0 ? keyId : UNKNOWN_KEY }) },
   rotateKey: { selection: 'id key previousKeyId previousKeyExpiresAt', input: ({ keyId }, variant) => ({ id: keyId, graceHours: variant }) },
   rotateAgentKey: { selection: 'id key previousKeyId', input: (_ground, variant) => ({ agentId: 'me', graceHours: 24 - variant }) },
+  createWebhook: { selection: 'webhook { id url createdAt } secret', input: (_ground, variant) => ({ url: `http://localhost:9/${variant}`, events: ['*'] }) },
+  updateWebhook: { selection: 'webhook { id url } secret', input: ({ webhookId }, variant) => ({ id: webhookId, secret: `my secret ${variant}` }) },
+  deleteWebhook: { selection: 'id deleted', input: ({ webhookId }, variant) => ({ id: variant === 0 ? webhookId : UNKNOWN_WEBHOOK }) },
+  testWebhook: { selection: 'delivered eventType delivery { id eventId sentAt completedAt }', input: ({ webhookId }, variant) => ({ id: webhookId, eventType: variant === 0 ? 'health.alert' : 'health.recovered' }) },
+  redeliverWebhook: { selection: 'delivery { id eventId attempt }', input: ({ webhookId, deliveryId }, variant) => ({ webhookId: variant === 0 ? webhookId : UNKNOWN_WEBHOOK, deliveryId }) },
   runAttribution: { selection: 'attribution { id }', input: ({ dataSourceId }, variant) => ({ dataSourceId, dateRange: ['2026-01-01', `2026-01-${20 + variant}`], model: 'MARKOV' }) },
 };
 
@@ -114,7 +122,9 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const keyId = String(keys.body['live']!['id']);
     const workspaceId = String((await caller.post('/workspaces', { name: 'Spring' })).body['workspace_id']);
     const agentId = String((await (await Caller.register(house.root)).get('/agents/me')).body['agent_id']);
-    return { caller, ground: { dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    const webhookId = String((await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })).body['id']);
+    const deliveryId = String((await caller.post(`/webhooks/${webhookId}/test`, {})).body['delivery']!['id']);
+    return { caller, ground: { webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {

@@ -1,8 +1,10 @@
 import { execute, parse } from 'graphql';
 import { ACTIONS, ASSERTED_ACTIONS, type Action } from '../../platform/auth/actions.ts';
 import { ROLES, SCOPES, type Principal, type RequestContext, type Role, type Scope } from '../../platform/auth/principal.ts';
+import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
 import { newRequestId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
+import { TEST_SECRET } from '../house.ts';
 import { answerOf, openCast, permissionPlayers, say, send, type Cast, type Player } from './cast.ts';
 import { exampleRequest, OPERATION_PATHS, sayings, unknownId } from './example-requests.ts';
 
@@ -126,7 +128,7 @@ describe('who is refused what', () => {
     const BARE_REFERENCES = new Set(['billing Attribution']);
 
     test('every reference that a subgraph resolves asserts an action, and so does every field of one that it does not', async () => {
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), auditPlaces: cast.house.auditPlaces, clock: () => new Date() });
+      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date() });
       const found: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
       for (const { name, schema } of subgraphs) {

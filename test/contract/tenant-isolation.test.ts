@@ -1,18 +1,19 @@
 import { execute, parse } from 'graphql';
 import { ACTIONS, type Action } from '../../platform/auth/actions.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
+import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
 import type { Principal } from '../../platform/auth/principal.ts';
 import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
-import { Caller } from '../house.ts';
+import { Caller, TEST_SECRET } from '../house.ts';
 import { answerOf, furnish, identityOf, issueKey, openCast, say, send, type Belongings, type Cast, type Player } from './cast.ts';
-import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type Place } from './example-requests.ts';
+import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type IdKind, type Place } from './example-requests.ts';
 
 /** Somebody who may not see what the owner has, and what of it is no secret to them. */
 interface Outsider extends Player {
   readonly principal: Principal;
   readonly own: Belongings;
-  readonly knows: readonly IdPrefix[];
+  readonly knows: readonly IdKind[];
   /** Rights to what is of the account as a whole, in both environments and with all its workspaces: billing, and the one audit log. */
   readonly mayRead: readonly string[];
 }
@@ -49,14 +50,14 @@ describe('what outsiders can find out', () => {
   });
   afterAll(() => cast?.close());
 
-  const secretsOf = ({ knows }: Outsider): string[] => Object.entries(cast.belongings).flatMap(([kind, id]) => (knows.includes(kind as IdPrefix) ? [] : [id]));
+  const secretsOf = ({ knows }: Outsider): string[] => Object.entries(cast.belongings).flatMap(([kind, id]) => (knows.includes(kind as IdKind) ? [] : [id]));
 
   const mayKnow = ({ mayRead }: Outsider, action: Action | null | undefined): boolean => action != null && mayRead.includes(ACTIONS[action].right);
 
   /** Asks twice, with the owner's id in one place and with one that nobody has; everything else is the outsider's own. */
   async function compare(outsider: Outsider, place: Place, ask: (choose: ChooseId) => Promise<{ readonly outcome: string; readonly text: string }>): Promise<void> {
-    const kinds: IdPrefix[] = [];
-    const asked = async (pick: (prefix: IdPrefix) => string): Promise<{ id: string; outcome: string; text: string }> => {
+    const kinds: IdKind[] = [];
+    const asked = async (pick: (kind: IdKind) => string): Promise<{ id: string; outcome: string; text: string }> => {
       let id = '';
       const answer = await ask((prefix, at) => {
         if (at !== place) return outsider.own[prefix] ?? unknownId(prefix);
@@ -73,7 +74,7 @@ describe('what outsiders can find out', () => {
     if (foreign.outcome === '200') for (const secret of secretsOf(outsider)) expect(foreign.text.replaceAll(foreign.id, 'ID')).not.toContain(secret);
   }
 
-  function taught(prefix: IdPrefix): never {
+  function taught(prefix: IdKind): never {
     throw new Error(`nobody in the cast owns a ${prefix}_…: teach furnish to make one`);
   }
 
@@ -108,7 +109,7 @@ describe('what outsiders can find out', () => {
 
     test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
       const outsider = outsiders[name]!;
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
+      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid'], Workspace: ['ws', 'id name members { agentId }'] };
       let seen = 0;
       for (const { name: subgraph, schema } of subgraphs) {
@@ -133,7 +134,7 @@ describe('what outsiders can find out', () => {
   // Last, since it looks back on all attempts above.
   test('the owner has everything still, and reads it', async () => {
     const { owner, belongings } = cast;
-    for (const path of [`/data-sources/${belongings.ds}/status`, `/attribution/${belongings.attr}`, `/attribution/${belongings.attr}/export`, `/experiments/${belongings.exp}`, `/agents/${belongings.agent}`]) {
+    for (const path of [`/data-sources/${belongings.ds}/status`, `/attribution/${belongings.attr}`, `/attribution/${belongings.attr}/export`, `/experiments/${belongings.exp}`, `/webhooks/${belongings.webhook}`, `/agents/${belongings.agent}`]) {
       expect([path, (await owner.open('GET', path)).status]).toEqual([path, 200]);
     }
     expect(JSON.stringify((await owner.get('/workspaces')).body)).toContain(belongings.ws!);
@@ -146,9 +147,9 @@ describe('what outsiders can find out', () => {
 
   test('the stores show nothing to code that forgets to ask, or says no more than the account', async () => {
     const { database } = cast.house.ground;
-    const read = (em: Parameters<Parameters<typeof database.asNobody>[0]>[0]) => em.execute<{ n: string }[]>('select count(*) as n from attribution.attributions union all select count(*) from attribution.experiments union all select count(*) from attribution.uploads');
+    const read = (em: Parameters<Parameters<typeof database.asNobody>[0]>[0]) => em.execute<{ n: string }[]>('select count(*) as n from attribution.attributions union all select count(*) from attribution.experiments union all select count(*) from attribution.uploads union all select count(*) from events.webhook_endpoints union all select count(*) from events.webhook_deliveries');
     const [nobody, account, whole] = [await database.asNobody(read), await database.asTenant(cast.ownerPrincipal.accountId, read), await database.asTenant(cast.ownerPrincipal, read)];
-    expect([nobody, account].flat().map(({ n }) => Number(n))).toEqual([0, 0, 0, 0, 0, 0]);
+    expect([nobody, account].flat().map(({ n }) => Number(n))).toEqual(Array.from({ length: 10 }, () => 0));
     expect(whole.every(({ n }) => Number(n) > 0)).toBe(true);
   });
 });

@@ -119,8 +119,8 @@ const SDL = /* GraphQL */ `
   }
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
   input UpdateAgentInput { name: String callbackUrl: String redirectUris: [String!] public: Boolean }
-  type UpdateAgentPayload { agent: Agent! trust: TrustEnvelope! }
-  type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! trust: TrustEnvelope! }
+  type UpdateAgentPayload { agent: Agent! callbackSecret: String trust: TrustEnvelope! }
+  type RegisterAgentPayload { agent: Agent! apiKey: String! scopes: [String!]! callbackSecret: String trust: TrustEnvelope! }
 
   enum ApiKeyEnvironment { LIVE TEST }
   enum ApiKeyType { SK PK }
@@ -181,6 +181,32 @@ const SDL = /* GraphQL */ `
   type AuditChainVerification {
     chainIntact: Boolean! entriesVerified: Int! verifiedAt: DateTime! firstBrokenSequence: Int reason: ChainBreakReason headsMatched: Int! signedThrough: Int trust: TrustEnvelope!
   }
+  enum WebhookDisabledReason { GONE CONSECUTIVE_FAILURES }
+  enum WebhookDeliveryStatus { PENDING SUCCESS FAILED }
+  enum WebhookDeliveryError { TIMEOUT DNS TLS CONNECTION BLOCKED_ADDRESS HTTP_ERROR }
+  type WebhookStats { delivered: Int! failed: Int! lastSuccessAt: DateTime lastFailureAt: DateTime }
+  type Webhook {
+    id: ID! url: String! events: [String!]! active: Boolean! metadata: JSON! secretPrefix: String! apiVersion: String! environment: Environment! createdAt: DateTime! updatedAt: DateTime!
+    disabledReason: WebhookDisabledReason stats: WebhookStats! trust: TrustEnvelope!
+  }
+  type WebhookEdge { node: Webhook! }
+  type WebhookConnection { edges: [WebhookEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  type WebhookDelivery {
+    id: ID! eventId: ID! eventType: String! attempt: Int! status: WebhookDeliveryStatus! url: String! responseStatus: Int responseTimeMs: Int responseBody: String error: WebhookDeliveryError
+    scheduledAt: DateTime! sentAt: DateTime completedAt: DateTime nextAttemptAt: DateTime requestHeaders: JSON test: Boolean!
+  }
+  type WebhookDeliveryEdge { node: WebhookDelivery! }
+  type WebhookDeliveryConnection { edges: [WebhookDeliveryEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  input WebhookDeliveryFilter { status: WebhookDeliveryStatus eventType: String }
+  input CreateWebhookInput { url: String! events: [String!]! secret: String metadata: JSON }
+  input UpdateWebhookInput { id: ID! url: String events: [String!] active: Boolean metadata: JSON secret: String }
+  input DeleteWebhookInput { id: ID! }
+  input TestWebhookInput { id: ID! eventType: String }
+  input RedeliverWebhookInput { webhookId: ID! deliveryId: ID! }
+  type WebhookPayload { webhook: Webhook! secret: String trust: TrustEnvelope! }
+  type DeleteWebhookPayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
+  type TestWebhookPayload { delivered: Boolean! eventType: String! delivery: WebhookDelivery! trust: TrustEnvelope! }
+  type RedeliverWebhookPayload { delivery: WebhookDelivery! trust: TrustEnvelope! }
   type PlansPayload { plans: [Plan!]! trust: TrustEnvelope! }
 
   type Query {
@@ -195,11 +221,19 @@ const SDL = /* GraphQL */ `
     experiment(id: ID!): Experiment
     experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
     keys(first: Int, offset: Int): ApiKeyConnection!
+    webhook(id: ID!): Webhook
+    webhooks(first: Int, offset: Int, includeInactive: Boolean): WebhookConnection!
+    webhookDeliveries(webhookId: ID!, first: Int, offset: Int, filter: WebhookDeliveryFilter): WebhookDeliveryConnection!
     plans: PlansPayload!
     auditEvents(first: Int, offset: Int, filter: AuditEventFilter): AuditEventConnection!
     verifyResult(input: VerifyResultInput!): ResultVerification!
   }
   type Mutation {
+    createWebhook(input: CreateWebhookInput!): WebhookPayload!
+    updateWebhook(input: UpdateWebhookInput!): WebhookPayload!
+    deleteWebhook(input: DeleteWebhookInput!): DeleteWebhookPayload!
+    testWebhook(input: TestWebhookInput!): TestWebhookPayload!
+    redeliverWebhook(input: RedeliverWebhookInput!): RedeliverWebhookPayload!
     verifyAuditChain(input: VerifyAuditChainInput!): AuditChainVerification!
     registerAgent(input: RegisterAgentInput!): RegisterAgentPayload!
     createKey(input: CreateKeyInput!): CreateKeyPayload!

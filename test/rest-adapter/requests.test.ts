@@ -145,7 +145,7 @@ describe('validation and what is asked of the graph', () => {
 
   test('an agent is registered by id or by address, not by neither', async () => {
     expect(await refused('POST', '/v1/agents/register', { name: 'shop' })).toMatchObject({ param: '/operator_id', code: 'required' });
-    expect(await refused('POST', '/v1/agents/register', { name: 'a b', operator_id: 'x', callback_url: 'http://x.example', referral_code: 'REF_x', capabilities: [] })).toMatchObject({
+    expect(await refused('POST', '/v1/agents/register', { name: 'a b', operator_id: 'x', callback_url: 'ftp://x.example', referral_code: 'REF_x', capabilities: [] })).toMatchObject({
       errors: [{ param: '/name' }, { param: '/capabilities' }, { param: '/referral_code' }, { param: '/callback_url' }],
     });
     const response = await door.call('POST', '/v1/agents/register', { body: { name: 'shop', operator_email: 'a@shop.example', capabilities: ['channel_analysis'] }, headers: { authorization: null } });

@@ -60,6 +60,15 @@ const apiKey = {
 const newApiKey = { id: 'key_1', key: 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', prefix: 'svc_live_sk_ABCD', last4: 'UVWX', env: 'LIVE', type: 'SK', createdAt: NOW };
 const keyRotation = { ...newApiKey, previousKeyId: 'key_0', previousKeyExpiresAt: NOW, rotatedAt: NOW, trustScore: 0.55 };
 
+const webhook = {
+  id: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', url: 'https://hooks.example/x', events: ['attribution.completed', '*'], active: true, metadata: { camelCase_key: 'as given' }, secretPrefix: 'whsec_ab…', apiVersion: '2026-02-01',
+  environment: 'LIVE', createdAt: NOW, updatedAt: NOW, disabledReason: 'CONSECUTIVE_FAILURES', stats: { delivered: 3, failed: 20, lastSuccessAt: NOW, lastFailureAt: null }, trust: trust(),
+};
+const delivery = {
+  id: 'dlv_1', eventId: 'evt_1', eventType: 'attribution.completed', attempt: 2, status: 'FAILED', url: webhook.url, responseStatus: null, responseTimeMs: 15_001, responseBody: null, error: 'BLOCKED_ADDRESS', scheduledAt: NOW,
+  sentAt: NOW, completedAt: NOW, nextAttemptAt: NOW, requestHeaders: { 'X-SVC-Event': 'attribution.completed' }, test: false,
+};
+
 const missing = (what: string) => new ProblemError('resource_not_found', `There is no ${what}.`);
 
 const one = (id: string) => (id.startsWith('ds_') ? dataSource : null);
@@ -100,9 +109,17 @@ export function shop(replaced: Resolvers = {}): Resolvers {
       chainVerified: true, totalCount: 2, trust: trust(),
     }),
     verifyAuditChain: () => ({ chainIntact: false, entriesVerified: 1, verifiedAt: NOW, firstBrokenSequence: 2, reason: 'HEAD_MISMATCH', headsMatched: 0, signedThrough: 2, trust: trust() }),
+    webhook: ({ id }: { id: string }) => (id === webhook.id ? webhook : null),
+    webhooks: () => ({ edges: [{ node: webhook }], totalCount: 1, trust: trust() }),
+    webhookDeliveries: () => ({ edges: [{ node: delivery }], totalCount: 1, trust: trust() }),
+    createWebhook: () => ({ webhook, secret: 'whsec_abcd', trust: trust() }),
+    updateWebhook: () => ({ webhook, secret: null, trust: trust() }),
+    deleteWebhook: ({ input }: { input: { id: string } }) => ({ id: input.id, deleted: true, trust: trust() }),
+    testWebhook: ({ input }: { input: { eventType: string } }) => ({ delivered: false, eventType: input.eventType ?? 'attribution.completed', delivery, trust: trust() }),
+    redeliverWebhook: () => ({ delivery: { ...delivery, status: 'PENDING' }, trust: trust() }),
     plans: () => ({ plans: [plan, { ...plan, planId: 'enterprise', interval: null, perAnalysisFee: null }], trust: trust(2) }),
     updateAgent: () => ({ agent, trust: trust() }),
-    registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], trust: trust() }),
+    registerAgent: () => ({ agent, apiKey: 'svc_agent_sk_ABCDEFGHIJKLMNOPQRSTUVWX', scopes: ['attribution:read'], callbackSecret: 'whsec_abcd', trust: trust() }),
     keys: () => ({ edges: [{ node: apiKey }], totalCount: 1, trust: trust() }),
     createKey: () => ({ keyPairId: 'kp_1', name: null, scopes: ['attribution:read'], live: newApiKey, test: { ...newApiKey, env: 'TEST' }, trust: trust(2) }),
     revokeKey: ({ input }: { input: { id: string } }) => {

@@ -14,7 +14,7 @@ let agent: Caller;
 let clientId: string;
 
 beforeAll(async () => {
-  house = await openHouse('one process', { withWorker: false });
+  house = await openHouse('one process', { withWorker: false, webhooks: { allowPrivate: false } });
   agent = await Caller.register(house.root);
   clientId = String((await patch({ redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback'] })).body['agent_id']);
 });

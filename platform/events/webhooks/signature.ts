@@ -8,6 +8,16 @@ export function newWebhookSecret(): string {
   return `${GENERATED_PREFIX}${randomBytes(GENERATED_BYTES).toString('base64')}`;
 }
 
+/** Whether a secret is of the kind that Standard Webhooks generates: the prefix, and base64 behind it. */
+export function isGeneratedKind(secret: string): boolean {
+  return secret.startsWith(GENERATED_PREFIX);
+}
+
+/** Whether what is behind `whsec_` is base64 that a library can decode; any other secret is taken as it is. */
+export function isUsableSecret(secret: string): boolean {
+  return !isGeneratedKind(secret) || /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret.slice(GENERATED_PREFIX.length));
+}
+
 /** A message as it is signed. */
 export interface SignedMessage {
   /** `evt_…`: the same on every repeat, so that receivers can drop doubles. */
@@ -36,5 +46,5 @@ export function signatureHeaders(message: SignedMessage, secrets: readonly [curr
 }
 
 function standardKey(secret: string): Buffer {
-  return secret.startsWith(GENERATED_PREFIX) ? Buffer.from(secret.slice(GENERATED_PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
+  return isGeneratedKind(secret) ? Buffer.from(secret.slice(GENERATED_PREFIX.length), 'base64') : Buffer.from(secret, 'utf8');
 }

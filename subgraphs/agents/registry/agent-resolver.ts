@@ -1,13 +1,10 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
-import { z } from 'zod';
 import { assertAction } from '../../../platform/auth/actions.ts';
-import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { isUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { Agent } from './agent.ts';
 import {
@@ -23,14 +20,9 @@ import {
 } from './agent-type.ts';
 import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
-import { updateAgent } from './update-agent.ts';
+import type { RegistryServices } from './registry-services.ts';
+import { agentUpdateEffect, updateAgent } from './update-agent.ts';
 import { capabilitiesEffect, updateCapabilities } from './update-capabilities.ts';
-
-export interface RegistryServices {
-  readonly database: Database;
-  readonly keys: KeyStore;
-  readonly clock: () => Date;
-}
 
 @Resolver(() => AgentType)
 export class AgentResolver {
@@ -60,14 +52,14 @@ export class AgentResolver {
 
   @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
   async registerAgent(@Ctx() context: RequestContext, @Arg('input', () => RegisterAgentInput) input: RegisterAgentInput): Promise<RegisterAgentPayload> {
-    const { database, keys, clock } = this.#services;
-    const { agent, apiKey } = await exactlyOnce(database, context, {
+    const { database } = this.#services;
+    const { agent, apiKey, callbackSecret } = await exactlyOnce(database, context, {
       effect: registrationEffect,
-      act: (settle) => registerAgent(database, keys, context, input, clock(), settle),
-      recall: async ({ accountId, agentId, apiKey }) => ({ agent: await database.asTenant(accountId, (em) => em.findOneOrFail(Agent, { id: agentId })), apiKey }),
+      act: (settle) => registerAgent(this.#services, context, input, settle),
+      recall: async ({ accountId, agentId, ...secrets }) => ({ agent: await database.asTenant(accountId, (em) => em.findOneOrFail(Agent, { id: agentId })), ...secrets }),
     });
     const trust = this.#trust(context);
-    return { agent: presentAgent(agent, trust), apiKey, scopes: [...SCOPES], trust };
+    return { agent: presentAgent(agent, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
   }
 
   @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
@@ -75,12 +67,12 @@ export class AgentResolver {
     const principal = assertAction(context.principal, 'agent:write');
     const trust = this.#trust(context);
     const { database } = this.#services;
-    const agent = await exactlyOnce(database, context, {
-      effect: z.object({}),
-      act: (settle) => updateAgent(database, principal, input, settle),
-      recall: () => database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })),
+    const { agent, callbackSecret } = await exactlyOnce(database, context, {
+      effect: agentUpdateEffect,
+      act: (settle) => updateAgent(this.#services, context, principal, input, settle),
+      recall: async (made) => ({ agent: await database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })), ...made }),
     });
-    return { agent: presentAgent(agent, trust), trust };
+    return { agent: presentAgent(agent, trust), callbackSecret, trust };
   }
 
   @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })

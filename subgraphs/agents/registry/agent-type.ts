@@ -90,6 +90,9 @@ export class RegisterAgentPayload {
   @Field(() => [String], { description: 'Scopes of the key.' })
   scopes!: string[];
 
+  @Field(() => String, { nullable: true, description: 'Signs the notifications to callbackUrl; null without one. Shown this once; it is kept sealed.' })
+  callbackSecret!: string | null;
+
   @Field(() => TrustEnvelopeType)
   trust!: TrustEnvelope;
 }
@@ -134,6 +137,9 @@ export class UpdateAgentInput {
 export class UpdateAgentPayload {
   @Field(() => AgentType)
   agent!: AgentType;
+
+  @Field(() => String, { nullable: true, description: 'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown this once; it is kept sealed.' })
+  callbackSecret!: string | null;
 
   @Field(() => TrustEnvelopeType)
   trust!: TrustEnvelope;

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { createAccount } from '../../../platform/auth/account-store.ts';
-import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
-import { callbackUrl } from './callback-url.ts';
+import { assertCallableAddress } from '../callable-address.ts';
+import { callbackScope, setCallback } from './callback.ts';
+import type { RegistryServices } from './registry-services.ts';
 
 const REFERRAL_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const REFERRAL_LENGTH = 10;
@@ -23,28 +23,32 @@ const registration = z
     operatorEmail: z.email().max(320).transform((email) => email.toLowerCase()).nullish(),
     capabilities: z.array(z.enum(CAPABILITIES)).min(1).default(['attribution']),
     referralCode: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').nullish(),
-    callbackUrl: callbackUrl.nullish(),
+    callbackUrl: z.string().nullish(),
   })
   .refine((input) => input.operatorId != null || input.operatorEmail != null, { path: ['operatorId'], message: 'give operator_id or operator_email' });
 
 /** What a registration leaves for whoever must tell of it again. */
-export const registrationEffect = z.object({ accountId: uuid, agentId: uuid, apiKey: z.string() });
+export const registrationEffect = z.object({ accountId: uuid, agentId: uuid, apiKey: z.string(), callbackSecret: z.string().nullable() });
 export type RegistrationEffect = z.output<typeof registrationEffect>;
 
 export interface RegisteredAgent {
   readonly agent: Agent;
   /** Shown once; only its salted hash is stored. */
   readonly apiKey: string;
+  /** Signs the notifications to its callback address; shown once. Null without such an address. */
+  readonly callbackSecret: string | null;
 }
 
 /**
  * Registers an agent with a new account of its own, and issues its first key, in one transaction.
  * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
  */
-export async function registerAgent(database: Database, keys: KeyStore, context: RequestContext, rawInput: unknown, now: Date, settle: Settle<RegistrationEffect>): Promise<RegisteredAgent> {
+export async function registerAgent(services: RegistryServices, context: RequestContext, rawInput: unknown, settle: Settle<RegistrationEffect>): Promise<RegisteredAgent> {
   const input = parseInput(registration, rawInput);
+  if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
+  const now = services.clock();
   const accountId = newUuid(now.getTime());
-  return database.asTenant(accountId, async (em) => {
+  return services.database.asTenant(callbackScope(accountId), async (em) => {
     let referredBy: Uuid | null = null;
     if (input.referralCode != null) {
       const [row] = await em.execute<[{ id: Uuid | null }]>(`select agents.find_referrer(?) as id`, [input.referralCode]);
@@ -65,7 +69,7 @@ export async function registerAgent(database: Database, keys: KeyStore, context:
       createdAt: now,
     });
     await em.flush();
-    const apiKey = await keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
+    const apiKey = await services.keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
     await recordAuditEvent(em, context, {
       accountId,
       type: 'agent.registered',
@@ -75,8 +79,9 @@ export async function registerAgent(database: Database, keys: KeyStore, context:
       environment: 'live',
       details: { capabilities: agent.capabilities, referred_by: referredBy === null ? null : publicId('agent', referredBy) },
     });
-    await settle(em, { accountId, agentId: agent.id as Uuid, apiKey });
-    return { agent, apiKey };
+    const callbackSecret = await setCallback(em, services.endpointSecrets, accountId, input.callbackUrl ?? null, context.apiVersion);
+    await settle(em, { accountId, agentId: agent.id as Uuid, apiKey, callbackSecret });
+    return { agent, apiKey, callbackSecret };
   });
 }
 

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
-import type { Principal } from '../../../platform/auth/principal.ts';
+import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
-import { callbackUrl } from './callback-url.ts';
+import { assertCallableAddress } from '../callable-address.ts';
+import { callbackScope, setCallback } from './callback.ts';
+import type { RegistryServices } from './registry-services.ts';
 
 /** A redirect URI that may be registered; the message of an issue says what is wrong with it. */
 const redirectUri = z
@@ -22,18 +23,28 @@ const redirectUri = z
 /** Null stands for nothing to change, but for `callbackUrl`, which it removes. */
 const changes = z.object({
   name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens').nullish(),
-  callbackUrl: callbackUrl.nullish(),
+  callbackUrl: z.string().nullish(),
   redirectUris: z.array(redirectUri).max(MAX_REDIRECT_URIS).nullish(),
   public: z.boolean().nullish(),
 });
+
+/** The secret as a retry tells of it again. */
+export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
+
+export interface UpdatedAgent {
+  readonly agent: Agent;
+  /** Where the agent had no callback address before; shown once. */
+  readonly callbackSecret: string | null;
+}
 
 /**
  * Changes the calling agent.
  * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
  */
-export async function updateAgent(database: Database, principal: Principal, rawInput: unknown, settle: Settle<Record<string, never>>): Promise<Agent> {
+export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<UpdatedAgent> {
   const input = parseInput(changes, rawInput);
-  return database.asTenant(homeOf(principal), async (em) => {
+  if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
+  return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
     if (input.name != null) agent.name = input.name;
@@ -41,7 +52,8 @@ export async function updateAgent(database: Database, principal: Principal, rawI
     if (input.redirectUris != null) agent.redirectUris = [...new Set(input.redirectUris)];
     if (input.public != null) agent.isPublic = input.public;
     await em.flush();
-    await settle(em, {});
-    return agent;
+    const callbackSecret = input.callbackUrl === undefined ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
+    await settle(em, { callbackSecret });
+    return { agent, callbackSecret };
   });
 }

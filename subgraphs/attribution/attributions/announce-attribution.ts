@@ -20,9 +20,9 @@ export interface AnnouncingServices {
 
 /** Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. */
 export async function announceCompletion(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution): Promise<void> {
-  const { accountId, environment } = attribution;
+  const { accountId, environment, workspaceId } = attribution;
   const data = await finishedAnalysis(em, services, attribution);
-  await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.completed', subject: data.id, data });
+  await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.completed', subject: data.id, workspaceId, data });
 }
 
 /** The analysis as its events tell it: as the REST door writes it, in short. */

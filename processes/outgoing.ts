@@ -1,0 +1,8 @@
+import type { Config } from '../platform/config.ts';
+import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
+import { createCaller, type Caller } from '../platform/outgoing/caller.ts';
+
+/** The way out of this process, to addresses that customers name. */
+export function openWayOut({ webhookAllowPrivate }: Pick<Config, 'webhookAllowPrivate'>): Caller {
+  return createCaller({ allowPrivate: webhookAllowPrivate, timeoutMs: SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES });
+}

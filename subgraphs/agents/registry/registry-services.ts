@@ -1,0 +1,13 @@
+import type { KeyStore } from '../../../platform/auth/key-store.ts';
+import type { EndpointSecrets } from '../../../platform/events/webhooks/endpoint-secret.ts';
+import type { Caller } from '../../../platform/outgoing/caller.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+
+export interface RegistryServices {
+  readonly database: Database;
+  readonly keys: KeyStore;
+  /** Calls addresses that customers name. */
+  readonly outgoing: Caller;
+  readonly endpointSecrets: EndpointSecrets;
+  readonly clock: () => Date;
+}
