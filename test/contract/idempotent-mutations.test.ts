@@ -16,6 +16,8 @@ const UNKNOWN_KEY = 'key_0351EFTBArmmpvm2tVZ2Qh';
 interface Ground {
   readonly dataSourceId: string;
   readonly experimentId: string;
+  /** Nobody runs it. */
+  readonly attributionId: string;
   /** Beside the key that the tenant calls with. */
   readonly keyId: string;
   readonly workspaceId: string;
@@ -46,6 +48,7 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   revokeKey: { selection: 'id status revokedAt', input: ({ keyId }, variant) => ({ id: variant === 0 ? keyId : UNKNOWN_KEY }) },
   rotateKey: { selection: 'id key previousKeyId previousKeyExpiresAt', input: ({ keyId }, variant) => ({ id: keyId, graceHours: variant }) },
   rotateAgentKey: { selection: 'id key previousKeyId', input: (_ground, variant) => ({ agentId: 'me', graceHours: 24 - variant }) },
+  cancelAttribution: { selection: 'attribution { id status failure { code } }', input: ({ attributionId }, variant) => ({ id: variant === 0 ? attributionId : 'attr_0351EFTBArmmpvm2tVZ2Qh' }) },
   runAttribution: { selection: 'attribution { id }', input: ({ dataSourceId }, variant) => ({ dataSourceId, dateRange: ['2026-01-01', `2026-01-${20 + variant}`], model: 'MARKOV' }) },
 };
 
@@ -114,7 +117,8 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const keyId = String(keys.body['live']!['id']);
     const workspaceId = String((await caller.post('/workspaces', { name: 'Spring' })).body['workspace_id']);
     const agentId = String((await (await Caller.register(house.root)).get('/agents/me')).body['agent_id']);
-    return { caller, ground: { dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    const analysis = await caller.post('/attribution', { data_source_id: dataSourceId, date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'wait=0' });
+    return { caller, ground: { attributionId: String(analysis.body['id']), dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {
