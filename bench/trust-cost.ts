@@ -56,7 +56,7 @@ try {
   const provenance = { measuredAt: new Date(), recordedDays, lastArrival: new Date(), syncIntervalS: 86_400, citationReliability: 0 };
 
   const withEnvelope = async (): Promise<AssessableRun> => {
-    const data = await loadRunData(clickhouse)(query, () => undefined);
+    const data = await loadRunData(clickhouse)(query, () => undefined, services.signal);
     let outcomes: ModelOutcomes | undefined;
     const analysis = analyze(data, parameters, { ...services, onOutcomes: (all) => (outcomes = all) });
     const assess = measureEvidence(data, parameters, services);

@@ -11,6 +11,9 @@ export type Role = (typeof ROLES)[number];
 /** Where a deployment lies that does not say so. */
 export const DEFAULT_REGION: Region = 'eu';
 
+/** Where a service is reached whose configuration says nothing of it. */
+export const DEFAULT_PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
+
 /** Everything the environment decides, parsed once at start. Undefined means: use the embedded default. */
 export interface Config {
   readonly role: Role;

@@ -1,5 +1,5 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
-import { DEFAULT_REGION, type Config } from '../platform/config.ts';
+import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, type Config } from '../platform/config.ts';
 import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
@@ -31,12 +31,12 @@ export interface SubgraphOptions {
   readonly outgoing: Caller;
   readonly auditPlaces: AuditPlaces;
   readonly clock: () => Date;
-  readonly config?: Partial<Pick<Config, 'trustNarrowScopeBonus' | 'region'>>;
+  readonly config?: Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region'>>;
 }
 
 /** The verb behind uploads, with its services filled in. */
 export function recordsPort({ ground, clock }: Pick<SubgraphOptions, 'ground' | 'clock'>): RecordsPort {
-  const services = { database: ground.database, clickhouse: ground.clickhouse, clock, measureSource: measureSource(ground.clickhouse) };
+  const services = { database: ground.database, jobs: ground.jobs, clickhouse: ground.clickhouse, clock, measureSource: measureSource(ground.clickhouse) };
   return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
 }
 
@@ -55,6 +55,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         jobs,
         pubSub,
         clock,
+        publicBaseUrl: config?.publicBaseUrl ?? DEFAULT_PUBLIC_BASE_URL,
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),

@@ -11,11 +11,15 @@ import { KeyVault } from '../platform/trust/key-vault.ts';
 import { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
 import { rootUrl } from '../rest-adapter/links.ts';
 import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
-import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import { refreshAttributions, REFRESH_QUEUE } from '../subgraphs/attribution/attributions/refresh-attributions.ts';
+import { RUN_QUEUE, type RunJob } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/data-sources/late-rows.ts';
 import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
 import { retireSandboxSources } from '../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
+import { readRevenue } from '../subgraphs/attribution/touchpoints/range-revenue.ts';
+import type { SourceKey } from '../subgraphs/attribution/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.ts';
 import { auditHeadSigner, auditPlaces, repeatedly } from './audit-services.ts';
@@ -39,25 +43,22 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   const keys = new SigningKeyStore(ground.database, vault);
   await keys.ensure(issuer);
   const pool = createComputePool({ threads: config.computeThreads });
-  const services = { database: ground.database, pubSub: ground.pubSub, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
+  const services = { database: ground.database, pubSub: ground.pubSub, jobs: ground.jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
   const { jobs } = ground;
 
-  await jobs.work(
-    RUN_QUEUE,
-    {
-      concurrency: config.jobConcurrency,
-      onExhausted: async (run, error) => {
-        logger.error({ err: error, attributionId: run.attributionId }, 'an analysis failed in every attempt');
-        await recordFailure(services, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
-      },
-    },
-    (job) => runAttributionJob(services, job),
-  );
+  const onRunExhausted = async (run: RunJob, error: Error) => {
+    logger.error({ err: error, attributionId: run.attributionId, revision: run.revision }, 'an analysis failed in every attempt');
+    await recordFailure(services, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+  };
+  await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(services, job));
+  await jobs.work(REFRESH_QUEUE, { onExhausted: onRunExhausted }, (job) => runAttributionJob(services, job));
+  const refreshing = { database: ground.database, jobs, logger, readRevenue: (key: SourceKey) => readRevenue(ground.clickhouse, key) };
+  await jobs.work(LATE_ROWS_QUEUE, {}, (job) => refreshAttributions(refreshing, job));
   const onSyncExhausted = async (sync: SyncJob, error: Error) => {
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
     await failSync(ground.database, sync, clock);
   };
-  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(ground.database, measureSource(ground.clickhouse), job.data, clock)));
+  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(ground, measureSource(ground.clickhouse), job.data, clock)));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const { database, pubSub } = ground;
   const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });

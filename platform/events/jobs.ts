@@ -22,6 +22,8 @@ export interface EnqueueOptions {
   readonly expireInS?: number;
   /** Not before this time; now when absent. */
   readonly startAfter?: Date;
+  /** Not before so many seconds, by the database's clock. */
+  readonly startAfterS?: number;
   /** While a job with this key waits to be started, further ones are dropped. */
   readonly singletonKey?: string;
   /** Whose job it is, for the limits of its queue. */
@@ -52,6 +54,8 @@ export interface Jobs {
    * @throws ProblemError `rate_limit_exceeded` / `concurrency` when as many jobs of its group run and wait as may
    */
   enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options?: EnqueueOptions): Promise<string | undefined>;
+  /** Part of the caller's transaction: whatever waits under this `singletonKey` is not begun any more. What runs goes on. */
+  withdraw(em: SqlEntityManager, queue: JobQueue<unknown>, singletonKey: string): Promise<void>;
   /** Starts handling jobs of the queue; a handler that throws is tried again. */
   work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void>;
   /** Takes no more jobs, waits for the running ones, and gives up those still running at the deadline. */
@@ -179,10 +183,15 @@ class BossJobs implements Jobs {
       // The queue's policy allows one waiting job per key.
       singletonKey: options.singletonKey ?? id,
       ...(options.startAfter === undefined ? {} : { startAfter: options.startAfter }),
+      ...(options.startAfterS === undefined ? {} : { startAfter: `${options.startAfterS} seconds` }),
       ...(options.group === undefined ? {} : { group: { id: options.group } }),
     };
     const inserted = await this.#boss.insert(queue.name, [job], { db: fromKysely(transaction), returnId: true });
     return inserted?.[0];
+  }
+
+  async withdraw(em: SqlEntityManager, queue: JobQueue<unknown>, singletonKey: string): Promise<void> {
+    await em.execute(`delete from ${SCHEMA}.job where name = ? and singleton_key = ? and state in ('created', 'retry')`, [queue.name, singletonKey]);
   }
 
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {

@@ -93,6 +93,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   const data = await loadRunData(clickhouse)(
     { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
     () => undefined,
+    signal,
   );
   signal.throwIfAborted();
 

@@ -41,6 +41,7 @@ const request = z
     confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
     model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
     workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent' }),
+    auto_refresh: z.boolean().optional().meta({ description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more', default: false }),
     include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
   })
   .meta({ id: 'AttributionRequest' });
@@ -93,6 +94,7 @@ export const attributionOperations = [
         conversionEvent: body.conversion_event,
         confidenceLevel: body.confidence_level,
         workspaceId: body.workspace_id,
+        autoRefresh: body.auto_refresh,
         modelOptions: body.model_options === undefined ? undefined : given({ markovOrder: body.model_options.markov_order }),
       }),
       ...sections(body.include === undefined ? undefined : [...body.include, 'diagnostics'], true),
@@ -158,6 +160,23 @@ export const attributionOperations = [
     example: { path: { id: EXAMPLE_ID }, response: exampleAttribution },
   }),
   operation({
+    id: 'cancelAttribution',
+    tag: 'Attribution',
+    method: 'POST',
+    path: '/attribution/{id}/cancel',
+    kind: 'write',
+    action: 'attribution:run',
+    document: 'CancelAttribution',
+    summary: 'Cancel an analysis',
+    description: 'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by itself is answered with conflict, code already_finished.',
+    pathSchema: idPath,
+    success: { status: 200, description: 'The analysis, failed', schema: attributionResult },
+    problems: ['resource_not_found', 'conflict'],
+    variables: ({ path }) => ({ input: { id: path.id }, ...sections(undefined, true) }),
+    present: (data) => presentAttribution(objectAt(data, 'cancel_attribution', 'attribution')),
+    example: { path: { id: EXAMPLE_ID }, response: cancelledAttribution(exampleAttribution) },
+  }),
+  operation({
     id: 'exportAttribution',
     tag: 'Attribution',
     method: 'GET',
@@ -197,6 +216,15 @@ export const attributionOperations = [
     example: { path: { id: EXAMPLE_ID } },
   }),
 ];
+
+function cancelledAttribution(attribution: Json): Json {
+  const figures = ['confidence', 'currency', 'conversions', 'revenue', 'baseline_revenue', 'unattributed_revenue', 'revenue_lastclick_cents', 'revenue_causal_cents', 'delta_r_cents', 'delta_r_net_cents', 'platform_fee_cents', 'time_series', 'model_breakdown', 'comparison', 'diagnostics', 'signature'];
+  return {
+    ...attribution,
+    ...Object.fromEntries(figures.map((name) => [name, null])),
+    status: 'failed', channel_impact: [], methodology: 'causal', trust: exampleTrust(1), failure: { code: 'cancelled', message: 'The analysis was cancelled. Nothing is billed.' },
+  };
+}
 
 function withoutSections(attribution: Json): Json {
   return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(RESULT_SECTIONS as readonly string[]).includes(name)));

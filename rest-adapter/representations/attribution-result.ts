@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ATTRIBUTION_STATUSES, ENVIRONMENTS, EXPERIMENT_METHODS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
-import { tellingWhetherBilled } from '../../schema/attribution-result.ts';
+import { membersThatApply } from '../../schema/attribution-result.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';
@@ -91,7 +91,7 @@ export const attributionResult = z
     model: z.enum(MODELS),
     data_source_id: z.string(),
     date_range: z.tuple([z.iso.date(), z.iso.date()]),
-    channel_impact: z.array(channelImpact).meta({ description: 'Empty until completed' }),
+    channel_impact: z.array(channelImpact).meta({ description: 'Empty until completed; while a refresh is under way, that of the last revision' }),
     methodology: z.string(),
     confidence: ratio,
     created_at: z.iso.datetime(),
@@ -102,6 +102,7 @@ export const attributionResult = z
     currency: z.string().nullable(),
     environment: z.enum(ENVIRONMENTS),
     revision: z.int(),
+    auto_refresh: z.literal(true).optional().meta({ description: 'Where it was asked for: late rows that change the revenue make a new revision' }),
     conversions: z.number().nullable(),
     revenue: money,
     baseline_revenue: money,
@@ -123,13 +124,13 @@ export const attributionResult = z
     progress: z.number().min(0).max(1),
     failure: z.object({ code: z.string(), message: z.string() }).nullable(),
     agent_id: z.string().nullable(),
-    signature: z.string().nullable().meta({ description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, and on results that are older than signatures' }),
+    signature: z.string().nullable().meta({ description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures' }),
   })
   .meta({ id: 'AttributionResult' });
 
 /** An analysis with its members in the contract's order. */
 export function presentAttribution(shaped: Json): Json {
-  return inOrder(attributionResult, tellingWhetherBilled(shaped));
+  return inOrder(attributionResult, membersThatApply(shaped));
 }
 
 /** A completed analysis for the documentation. */

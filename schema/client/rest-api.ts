@@ -72,6 +72,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/attribution/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an analysis
+         * @description One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by itself is answered with conflict, code already_finished.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        post: operations["cancelAttribution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/attribution/{id}/export": {
         parameters: {
             query?: never;
@@ -915,6 +937,11 @@ export interface components {
             /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
             workspace_id?: string;
             /**
+             * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
+             * @default false
+             */
+            auto_refresh?: boolean;
+            /**
              * @default [
              *       "time_series",
              *       "model_breakdown",
@@ -934,7 +961,7 @@ export interface components {
                 string,
                 string
             ];
-            /** @description Empty until completed */
+            /** @description Empty until completed; while a refresh is under way, that of the last revision */
             channel_impact: components["schemas"]["ChannelImpact"][];
             methodology: string;
             confidence: number | null;
@@ -950,6 +977,11 @@ export interface components {
             /** @enum {string} */
             environment: "live" | "sandbox";
             revision: number;
+            /**
+             * @description Where it was asked for: late rows that change the revenue make a new revision
+             * @constant
+             */
+            auto_refresh?: true;
             conversions: number | null;
             revenue: number | null;
             baseline_revenue: number | null;
@@ -1003,7 +1035,7 @@ export interface components {
                 message: string;
             } | null;
             agent_id: string | null;
-            /** @description JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, and on results that are older than signatures */
+            /** @description JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures */
             signature: string | null;
         };
         ChannelImpact: {
@@ -3242,6 +3274,258 @@ export interface operations {
             };
             /** @description `not_acceptable`: None of the accepted media types can be produced */
             406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancelAttribution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The analysis, failed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "attr_01JQ2m6Yw3TfK8sVbNcXrE",
+                     *       "status": "failed",
+                     *       "model": "causal",
+                     *       "data_source_id": "ds_01JQ2kZr5uHn4GdPaLxWqB",
+                     *       "date_range": [
+                     *         "2026-01-01",
+                     *         "2026-01-31"
+                     *       ],
+                     *       "channel_impact": [],
+                     *       "methodology": "causal",
+                     *       "confidence": null,
+                     *       "created_at": "2026-02-01T09:29:58.120Z",
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       },
+                     *       "completed_at": "2026-02-01T09:30:00.000Z",
+                     *       "granularity": "daily",
+                     *       "channels": null,
+                     *       "currency": null,
+                     *       "environment": "live",
+                     *       "revision": 1,
+                     *       "conversions": null,
+                     *       "revenue": null,
+                     *       "baseline_revenue": null,
+                     *       "unattributed_revenue": null,
+                     *       "lookback_window_days": 30,
+                     *       "conversion_event": "purchase",
+                     *       "confidence_level": 0.95,
+                     *       "revenue_lastclick_cents": null,
+                     *       "revenue_causal_cents": null,
+                     *       "delta_r_cents": null,
+                     *       "delta_r_net_cents": null,
+                     *       "platform_fee_cents": null,
+                     *       "time_series": null,
+                     *       "model_breakdown": null,
+                     *       "comparison": null,
+                     *       "diagnostics": null,
+                     *       "progress": 1,
+                     *       "failure": {
+                     *         "code": "cancelled",
+                     *         "message": "The analysis was cancelled. Nothing is billed."
+                     *       },
+                     *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "signature": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AttributionResult"];
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than this operation takes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -197,5 +197,23 @@ export const attributionOwner: MigrationOwner = {
         narrowTenant('attribution.attribution_progress', 'exists (select from attribution.attributions a where a.id = attribution_id)'),
       ],
     },
+    {
+      name: '018-auto-refresh',
+      up: [
+        `alter table attribution.attributions add column auto_refresh boolean not null default false, add column last_event integer not null default 0`,
+        `update attribution.attributions a set last_event = coalesce((select max(sequence) from attribution.attribution_progress where attribution_id = a.id), 0)`,
+        `comment on column attribution.attributions.last_event is 'number of the last progress event: numbers are never given again, also when the events are gone'`,
+        `create index attributions_auto_refresh on attribution.attributions (data_source_id) where auto_refresh`,
+        `alter table attribution.data_sources add column feeds_refreshes boolean not null default false`,
+        `comment on column attribution.data_sources.feeds_refreshes is 'an analysis of it was asked for with auto_refresh, so late rows matter'`,
+        // The events of a refresh that is under way are younger than its figures.
+        `create or replace function attribution.forget_old_progress() returns bigint
+           language sql volatile security definer set search_path = attribution, pg_temp
+           as $$ with gone as (
+                   delete from attribution.attribution_progress p using attribution.attributions a
+                   where a.id = p.attribution_id and a.status in ('completed', 'failed') and a.completed_at < now() - interval '1 hour' returning 1)
+                 select count(*) from gone $$`,
+      ],
+    },
   ],
 };

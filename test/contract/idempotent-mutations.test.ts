@@ -17,6 +17,8 @@ const UNKNOWN_KEY = 'key_0351EFTBArmmpvm2tVZ2Qh';
 interface Ground {
   readonly dataSourceId: string;
   readonly experimentId: string;
+  /** Nobody runs it. */
+  readonly attributionId: string;
   /** Beside the key that the tenant calls with. */
   readonly keyId: string;
   readonly workspaceId: string;
@@ -54,6 +56,7 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   deleteWebhook: { selection: 'id deleted', input: ({ webhookId }, variant) => ({ id: variant === 0 ? webhookId : UNKNOWN_WEBHOOK }) },
   testWebhook: { selection: 'delivered eventType delivery { id eventId sentAt completedAt }', input: ({ webhookId }, variant) => ({ id: webhookId, eventType: variant === 0 ? 'health.alert' : 'health.recovered' }) },
   redeliverWebhook: { selection: 'delivery { id eventId attempt }', input: ({ webhookId, deliveryId }, variant) => ({ webhookId: variant === 0 ? webhookId : UNKNOWN_WEBHOOK, deliveryId }) },
+  cancelAttribution: { selection: 'attribution { id status failure { code } }', input: ({ attributionId }, variant) => ({ id: variant === 0 ? attributionId : 'attr_0351EFTBArmmpvm2tVZ2Qh' }) },
   runAttribution: { selection: 'attribution { id }', input: ({ dataSourceId }, variant) => ({ dataSourceId, dateRange: ['2026-01-01', `2026-01-${20 + variant}`], model: 'MARKOV' }) },
 };
 
@@ -124,7 +127,8 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const agentId = String((await (await Caller.register(house.root)).get('/agents/me')).body['agent_id']);
     const webhookId = String((await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })).body['id']);
     const deliveryId = String((await caller.post(`/webhooks/${webhookId}/test`, {})).body['delivery']!['id']);
-    return { caller, ground: { webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    const analysis = await caller.post('/attribution', { data_source_id: dataSourceId, date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'wait=0' });
+    return { caller, ground: { attributionId: String(analysis.body['id']), webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {

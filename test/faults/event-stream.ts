@@ -38,6 +38,11 @@ export class EventStream {
     }
   }
 
+  /** Resolves when so many events have come, or the stream has ended. */
+  async upTo(count: number): Promise<void> {
+    while (this.events.length < count && !this.#isOver) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
   async #read(response: Response, parser: ReturnType<typeof createParser>): Promise<void> {
     const decoder = new TextDecoder();
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {

@@ -44,7 +44,7 @@ const SDL = /* GraphQL */ `
   type Diagnostics { journeys: Int! convertingJourneys: Int! touches: Int! converged: Boolean! iterations: Int! elapsedMs: Float! seed: String! runDigest: String! warnings: [String!]! models: JSON! experiments: [ExperimentCalibration!]! }
   type Attribution {
     id: ID! status: AttributionStatus! model: AttributionModel! dataSourceId: ID! dateRange: [Date!]! channelImpact: [ChannelImpact!]! methodology: String! confidence: Float
-    createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int!
+    createdAt: DateTime! completedAt: DateTime granularity: Granularity! channels: [String!] currency: String environment: Environment! revision: Int! autoRefresh: Boolean
     conversions: Float revenue: Float baselineRevenue: Float unattributedRevenue: Float lookbackWindowDays: Int! conversionEvent: String! confidenceLevel: Float!
     revenueLastclickCents: Cents revenueCausalCents: Cents deltaRCents: Cents deltaRNetCents: Cents platformFeeCents: Cents
     progress: Float failure: Failure agentId: ID signature: String trust: TrustEnvelope timeSeries: [TimeSeriesPoint!] campaigns: [CampaignImpact!] modelBreakdown: JSON comparison: JSON diagnostics: Diagnostics
@@ -55,9 +55,11 @@ const SDL = /* GraphQL */ `
   input ModelOptions { markovOrder: Int }
   input RunAttributionInput {
     dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!] workspaceId: ID
-    lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions
+    lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions autoRefresh: Boolean
   }
   type RunAttributionPayload { attribution: Attribution! }
+  input CancelAttributionInput { id: ID! }
+  type CancelAttributionPayload { attribution: Attribution! }
   enum ProgressKind { PROGRESS CHANNEL_RESULT RESULT ERROR }
   type AttributionProgress {
     sequence: Int! kind: ProgressKind! progress: Float stage: String message: String model: AttributionModel status: AttributionStatus etaSeconds: Int
@@ -250,6 +252,7 @@ const SDL = /* GraphQL */ `
     createExperiment(input: CreateExperimentInput!): CreateExperimentPayload!
     deleteExperiment(input: DeleteExperimentInput!): DeleteExperimentPayload!
     runAttribution(input: RunAttributionInput!): RunAttributionPayload!
+    cancelAttribution(input: CancelAttributionInput!): CancelAttributionPayload!
   }
   type Subscription { attributionProgress(id: ID!, after: Int): AttributionProgress! }
 `;

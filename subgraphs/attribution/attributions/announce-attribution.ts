@@ -18,11 +18,21 @@ export interface AnnouncingServices {
   readonly clock: () => Date;
 }
 
-/** Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. */
+/**
+ * Records that an analysis has ended, in the transaction that ends it; `em` acts for its tenant. Once per analysis, whatever
+ * came of it: what is paid for an analysis is paid upon this event.
+ */
 export async function announceCompletion(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution): Promise<void> {
   const { accountId, environment, workspaceId } = attribution;
   const data = await finishedAnalysis(em, services, attribution);
   await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.completed', subject: data.id, workspaceId, data });
+}
+
+/** Records that a refresh has made a new revision, in the transaction that makes it. Nobody pays for a revision. */
+export async function announceRevision(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution, previousDeltaRCents: number): Promise<void> {
+  const { accountId, environment, revision } = attribution;
+  const data = { ...(await finishedAnalysis(em, services, attribution)), revision, previous_delta_r_cents: previousDeltaRCents, reason: 'late_data' as const };
+  await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.updated', subject: data.id, data });
 }
 
 /** The analysis as its events tell it: as the REST door writes it, in short. */

@@ -8,7 +8,8 @@ import { filterUuid, publicId, requireUuid } from '../../../platform/identifiers
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
-import { AttributionConnection, AttributionFilterInput, AttributionType, RunAttributionInput, RunAttributionPayload } from './attribution-type.ts';
+import { AttributionConnection, AttributionFilterInput, AttributionType, CancelAttributionInput, CancelAttributionPayload, RunAttributionInput, RunAttributionPayload } from './attribution-type.ts';
+import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 import { latestProgress } from './progress.ts';
@@ -57,6 +58,18 @@ export class AttributionResolver {
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: runEffect,
       act: async (settle) => this.#present(await runAttribution(this.#services, principal, input, settle, context.sandboxDelayMs), 0, null, context),
+      recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
+    });
+    return { attribution, trust: attribution.trust };
+  }
+
+  @Mutation(() => CancelAttributionPayload, { description: 'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).' })
+  async cancelAttribution(@Ctx() context: RequestContext, @Arg('input', () => CancelAttributionInput) input: CancelAttributionInput): Promise<CancelAttributionPayload> {
+    const principal = assertAction(context.principal, 'attribution:run');
+    const id = requireUuid('attr', input.id, 'attribution');
+    const attribution = await exactlyOnce(this.#services.database, context, {
+      effect: cancelEffect,
+      act: async (settle) => this.#present(await cancelAttribution(this.#services, principal, id, settle), 1, null, context),
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });
     return { attribution, trust: attribution.trust };

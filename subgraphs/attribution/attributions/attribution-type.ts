@@ -163,6 +163,8 @@ export class AttributionType {
   currency!: string | null;
   @Field(() => EnvironmentEnum, { description: 'Whose data the figures rest on.' })
   environment!: 'live' | 'sandbox';
+  @Field(() => Boolean, { description: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.' })
+  autoRefresh!: boolean;
   @Field(() => Int, { description: '1, and one more whenever late rows changed the figures.' })
   revision!: number;
   @Field(() => Float, { nullable: true, description: 'All conversions of the range.' })
@@ -205,7 +207,7 @@ export class AttributionType {
   agentId!: string | null;
   @Field(() => ID, { nullable: true, description: 'Public id of the workspace that the analysis lies in; null for none.' })
   workspaceId!: string | null;
-  @Field(() => String, { nullable: true, description: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, and on results that are older than signatures.' })
+  @Field(() => String, { nullable: true, description: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under way, and on results that are older than signatures.' })
   signature!: string | null;
   @Field(() => TrustEnvelopeType, { nullable: true, description: 'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions.' })
   trust!: TrustEnvelope | null;
@@ -243,6 +245,22 @@ export class RunAttributionInput {
   modelOptions?: ModelOptionsInput | null;
   @Field(() => ID, { nullable: true, description: 'Workspace to put the analysis into; the one that the request acts in, or that of the source, when absent.' })
   workspaceId?: string | null;
+  @Field(() => Boolean, { nullable: true, description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more; defaults to false.' })
+  autoRefresh?: boolean | null;
+}
+
+@InputType('CancelAttributionInput', { description: 'The analysis to cancel.' })
+export class CancelAttributionInput {
+  @Field(() => ID, { description: 'Public id of an analysis that has not ended.' })
+  id!: string;
+}
+
+@ObjectType('CancelAttributionPayload', { description: 'The analysis that was cancelled.' })
+export class CancelAttributionPayload {
+  @Field(() => AttributionType, { description: 'FAILED, with the failure code CANCELLED.' })
+  attribution!: AttributionType;
+  @Field(() => TrustEnvelopeType, { nullable: true, description: 'Trust envelope of the analysis.' })
+  trust!: TrustEnvelope | null;
 }
 
 @ObjectType('RunAttributionPayload', { description: 'The analysis that was accepted.' })

@@ -37,6 +37,7 @@ const AttributionSchema = defineEntity({
     markovOrder: p.integer(),
     environment: p.text().$type<Environment>(),
     workspaceId: p.uuid().$type<Uuid>().nullable(),
+    autoRefresh: p.boolean().default(false),
     revision: p.integer().default(1),
     result: p.json().$type<AnalysisFigures>().nullable(),
     trust: p.json().$type<TrustEvidence>().nullable(),
@@ -48,13 +49,25 @@ const AttributionSchema = defineEntity({
 });
 
 /**
- * One analysis and its life: pending → processing → completed | failed, and pending → failed.
- * A job that is taken over from a dead worker starts `processing` again; nothing leaves `completed` or `failed`.
+ * One analysis and its life: pending → processing → completed | failed, and pending → failed. A job that is taken over from
+ * a dead worker starts `processing` again. Nothing leaves `failed`, and only a refresh leaves `completed`, to return to it:
+ * meanwhile the figures of the last revision stay.
  */
 export class Attribution extends AttributionSchema.class {
-  /** True once nothing more will happen to this analysis. */
+  /** True while nothing is happening to this analysis, and nothing is going to unless late rows arrive. */
   isFinished(): boolean {
     return this.status === 'completed' || this.status === 'failed';
+  }
+
+  /** True while a completed analysis is run again. */
+  isRefreshing(): boolean {
+    return this.status === 'processing' && this.result != null;
+  }
+
+  /** The revision that the run under way will make; null while there is none. Tells the runs of one analysis apart. */
+  revisionUnderWay(): number | null {
+    if (this.isFinished()) return null;
+    return this.result == null ? 1 : this.revision + 1;
   }
 
   /** A worker took the job, for the first time or from a worker that died. */
@@ -66,7 +79,9 @@ export class Attribution extends AttributionSchema.class {
   /** The figures are there, with the evidence of how far they can be trusted; null where that could not be measured. */
   complete(figures: AnalysisFigures, trust: TrustEvidence | null, now: Date): void {
     assertOpen(this, 'complete');
+    if (this.result != null) this.revision += 1;
     this.status = 'completed';
+    this.signature = null;
     this.result = figures;
     this.trust = trust;
     this.completedAt = now;
@@ -78,9 +93,22 @@ export class Attribution extends AttributionSchema.class {
     this.signature = signature;
   }
 
+  /** The rows of a completed analysis have changed: it is run again. */
+  beginRefresh(): void {
+    if (this.status !== 'completed' || !this.autoRefresh) throw new Error(`cannot refresh attribution ${this.id}: it is ${this.status}`);
+    this.status = 'processing';
+  }
+
+  /** The refresh came to nothing: the last revision stays, with its signature. */
+  keepRevision(): void {
+    if (!this.isRefreshing()) throw new Error(`cannot keep the revision of attribution ${this.id}: it is ${this.status}`);
+    this.status = 'completed';
+  }
+
   /** The analysis ended without figures. */
   fail(failure: AttributionFailure, now: Date): void {
     assertOpen(this, 'fail');
+    if (this.isRefreshing()) throw new Error(`cannot fail attribution ${this.id}: it has figures`);
     this.status = 'failed';
     this.failure = failure;
     this.completedAt = now;

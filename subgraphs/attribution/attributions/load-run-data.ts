@@ -1,5 +1,6 @@
 import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { interruptible } from '../../../platform/clickhouse/interruptible.ts';
 import type { StoredDay } from '../data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
@@ -12,9 +13,10 @@ import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
 import type { AssessableRun } from './assess-trust.ts';
 import type { RunQuery } from './run-attribution-job.ts';
 
-/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and counts of the rows themselves. */
-export function loadRunData(clickhouse: ClickHouse) {
-  return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void): Promise<AssessableRun> => {
+/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and counts of the rows themselves. Every read ends with the signal. */
+export function loadRunData(store: ClickHouse) {
+  return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void, signal: AbortSignal): Promise<AssessableRun> => {
+    const clickhouse = interruptible(store, signal);
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');

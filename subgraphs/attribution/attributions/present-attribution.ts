@@ -31,6 +31,7 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     channels: shown,
     currency: figures?.currency ?? null,
     environment: attribution.environment,
+    autoRefresh: attribution.autoRefresh,
     revision: attribution.revision,
     conversions: figures?.conversions ?? null,
     revenue: money(figures, 'revenueCents'),
@@ -52,7 +53,8 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     failure: attribution.failure ?? null,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
     workspaceId: attribution.workspaceId == null ? null : publicId('ws', attribution.workspaceId),
-    signature: attribution.signature ?? null,
+    // The signature is of a completed result; while a refresh is under way it would vouch for another state.
+    signature: attribution.isRefreshing() ? null : (attribution.signature ?? null),
     trust: trustOf(attribution, sourceNow, now, apiVersion),
   };
 }

@@ -25,30 +25,47 @@ export interface SequencedEvent {
   readonly event: ProgressEvent;
 }
 
-/** A run, and whose it is. */
+/** An analysis, and whose it is. */
 export interface ScopedRun {
   readonly id: Uuid;
   readonly accountId: Uuid;
   readonly environment: Environment;
 }
 
+/** One of its runs, by the revision that it is to make. */
+export interface RevisionRun extends ScopedRun {
+  readonly revision: number;
+}
+
 const OUTAGE_PAUSE_MS = 500;
 
 const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
 
-/** Appends events in the caller's transaction and tells every watcher at its commit. */
+/** Appends events in the caller's transaction and tells every watcher at its commit. The row of the analysis is locked, so that numbers come in the order of the commits. */
 export async function appendProgress(em: SqlEntityManager, pubSub: PubSub, run: ScopedRun, events: readonly ProgressEvent[]): Promise<void> {
   const rows = await em.execute<{ sequence: number }[]>(
-    `insert into attribution.attribution_progress (attribution_id, account_id, sequence, event)
-     select ?, ?, coalesce((select max(sequence) from attribution.attribution_progress where attribution_id = ?), 0) + place, event
-     from jsonb_array_elements(?::jsonb) with ordinality as given(event, place)
+    `with counted as (update attribution.attributions set last_event = last_event + ?::int where id = ? returning last_event)
+     insert into attribution.attribution_progress (attribution_id, account_id, sequence, event)
+     select ?, ?, last_event - ?::int + place, event
+     from counted, jsonb_array_elements(?::jsonb) with ordinality as given(event, place) order by place
      returning sequence`,
-    [run.id, run.accountId, run.id, JSON.stringify(events)],
+    [events.length, run.id, run.id, run.accountId, events.length, JSON.stringify(events)],
   );
   for (const [index, event] of events.entries()) {
     const sequenced: SequencedEvent = { sequence: Number(rows[index]!.sequence), event };
     await pubSub.publish(em, topicOf(run.id), sequenced);
   }
+}
+
+/** Locks a run until the transaction ends; false when it is over, by its end, by being cancelled or by another attempt. */
+async function isUnderWay(em: SqlEntityManager, { id, revision }: RevisionRun): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(`select 1 from attribution.attributions where id = ? and status = 'processing' and revision + (result is not null)::int = ? for update`, [id, revision]);
+  return rows.length > 0;
+}
+
+/** A refresh tells a story of its own; its numbers go on behind those of the last run. */
+export async function forgetProgress(em: SqlEntityManager, attributionId: Uuid): Promise<void> {
+  await em.execute(`delete from attribution.attribution_progress where attribution_id = ?`, [attributionId]);
 }
 
 export interface ProgressWriterServices {
@@ -64,11 +81,11 @@ export interface ProgressWriterServices {
  */
 export class ProgressWriter {
   readonly #services: ProgressWriterServices;
-  readonly #run: ScopedRun;
+  readonly #run: RevisionRun;
   #queue: ProgressEvent[] = [];
   #writing: Promise<void> | null = null;
 
-  constructor(services: ProgressWriterServices, run: ScopedRun) {
+  constructor(services: ProgressWriterServices, run: RevisionRun) {
     this.#services = services;
     this.#run = run;
   }
@@ -90,7 +107,10 @@ export class ProgressWriter {
       const batch = this.#queue;
       this.#queue = [];
       try {
-        await database.asTenant(wholeAccount(this.#run), (em) => appendProgress(em, pubSub, this.#run, batch));
+        await database.asTenant(wholeAccount(this.#run), async (em) => {
+          // Nothing follows the event that ends a run.
+          if (await isUnderWay(em, this.#run)) await appendProgress(em, pubSub, this.#run, batch);
+        });
       } catch (error) {
         // The work is worth more than the news of it; the result will tell everything.
         logger.warn({ err: error, attributionId: this.#run.id, events: batch.length }, 'progress of an analysis could not be written');

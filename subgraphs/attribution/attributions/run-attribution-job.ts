@@ -3,22 +3,24 @@ import type { ComputePool } from '../../../compute/pool.ts';
 import type { Job } from '../../../platform/events/jobs.ts';
 import { throughOutages } from '../../../platform/events/through-outages.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
-import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { DataSource, SyncSchedule } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
+import { arrivalsOf, type Arrivals } from '../data-sources/late-rows.ts';
 import { sourceDays } from '../data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { analyze, AnalysisFailedError, type RunParameters } from './analyze.ts';
-import { announceCompletion, type AnnouncingServices } from './announce-attribution.ts';
 import { measureEvidence, type AssessableRun, type RunProvenance } from './assess-trust.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
+import { watchCancellation } from './cancel-attribution.ts';
 import type { ModelOutcomes } from './compose-figures.ts';
+import { completeRun, failRun, type CompletingServices, type EndingServices } from './end-attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
 import { citationReliability } from './present-trust.ts';
-import { appendProgress, ProgressWriter, type ProgressEvent, type ScopedRun } from './progress.ts';
+import { ProgressWriter, type ProgressEvent, type RevisionRun } from './progress.ts';
 import type { RunJob } from './run-attribution.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
 
@@ -38,44 +40,56 @@ export interface RunQuery {
   readonly verifiedParts?: string | null;
 }
 
-/** What ending an analysis takes. */
-type EndingServices = AnnouncingServices & { readonly database: Database };
-
-export interface RunWorkerServices extends EndingServices {
+export interface RunWorkerServices extends CompletingServices {
   readonly pool: ComputePool;
   readonly logger: Logger;
-  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void) => Promise<AssessableRun>;
-  /** Vouches for a completed row, inside the transaction that completes it. */
-  readonly signResult: (em: SqlEntityManager, completed: Attribution) => Promise<string>;
+  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void, signal: AbortSignal) => Promise<AssessableRun>;
 }
 
 /**
- * Does the work of one accepted analysis. Safe to run again after a worker died half-way: the figures are the same
- * bit by bit, and a row that is finished already is left alone.
+ * Does the work of one accepted analysis, or of its refresh. Safe to run again after a worker died half-way: the figures are
+ * the same bit by bit, and a row that is finished already is left alone. Stops soon after the analysis is cancelled.
  */
 export async function runAttributionJob(services: RunWorkerServices, job: Job<RunJob>): Promise<void> {
-  const begun = await throughOutages(job.signal, () => begin(services, job.data));
-  if (begun === null) return;
-  const { attribution, source } = begun;
-  const progress = new ProgressWriter(services, attribution);
+  const cancellation = watchCancellation(services, runOf(job.data));
   try {
-    if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
-    const { figures, trust } = await run(services, job, { ...begun, source }, (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown: attribution.channels ?? null } : event));
-    progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
-    await progress.drain();
-    await throughOutages(job.signal, () => finish(services, attribution, (row, em) => completeSigned(services, row, em, figures, trust), { kind: 'RESULT' }));
-  } catch (error) {
-    // What is still being written would take the numbers of the events that follow, of another attempt or of the failure.
-    await progress.drain();
-    // Nobody cancels an analysis: this attempt lost its worker or its claim to the job, and another attempt follows.
-    if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
-    await throughOutages(job.signal, () => recordFailure(services, job.data, error.failure));
+    await workOn(services, job, cancellation.signal);
+  } finally {
+    await cancellation.stop();
   }
 }
 
-/** Ends an analysis without figures; also what happens when every attempt of its job has failed. */
-export async function recordFailure(services: EndingServices, { attributionId, accountId, environment }: Omit<RunJob, 'delayMs'>, failure: AttributionFailure): Promise<void> {
-  await finish(services, { accountId, environment, id: attributionId }, async (row) => row.fail(failure, services.clock()), { kind: 'ERROR', failure });
+async function workOn(services: RunWorkerServices, job: Job<RunJob>, cancelled: AbortSignal): Promise<void> {
+  const begun = await throughOutages(job.signal, () => begin(services, job.data));
+  if (begun === null) return;
+  const { source } = begun;
+  const run = runOf(job.data);
+  const progress = new ProgressWriter(services, run);
+  const shown = begun.attribution.channels ?? null;
+  try {
+    if (source === null) throw new AnalysisFailedError({ code: 'source_unavailable', message: 'The data source was deleted before the analysis began.' });
+    const found = await compute(services, { ...job, signal: AbortSignal.any([job.signal, cancelled]) }, { ...begun, source }, (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown } : event));
+    progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
+    await progress.drain();
+    await throughOutages(job.signal, () => completeRun(services, run, { ...found, arrivals: begun.arrivals }));
+  } catch (error) {
+    // What is still being written would take the numbers of the events that follow, of another attempt or of the failure.
+    await progress.drain();
+    // Whoever cancelled has closed the row.
+    if (cancelled.aborted) return;
+    // This attempt lost its worker or its claim to the job, and another attempt follows.
+    if (!(error instanceof AnalysisFailedError) || error.failure.code === 'cancelled') throw error;
+    await throughOutages(job.signal, () => failRun(services, run, error.failure));
+  }
+}
+
+/** Ends an analysis whose job has failed in every attempt. */
+export async function recordFailure(services: EndingServices, job: RunJob, failure: AttributionFailure): Promise<void> {
+  await failRun(services, runOf(job), failure);
+}
+
+function runOf({ attributionId, accountId, environment, revision }: RunJob): RevisionRun {
+  return { id: attributionId, accountId, environment, revision };
 }
 
 /** A run that a worker took, and what it has to know of the source; null where that was deleted. */
@@ -84,19 +98,22 @@ interface Begun {
   readonly source: DataSource | null;
   readonly experiments: readonly MeasuredEffect[];
   readonly recordedDays: RunProvenance['recordedDays'];
+  readonly arrivals: Arrivals | null;
   readonly at: Date;
 }
 
-async function begin(services: RunWorkerServices, { attributionId, ...tenant }: RunJob): Promise<Begun | null> {
+/** Null when the run is over, or of a revision that was made already. */
+async function begin(services: RunWorkerServices, { attributionId, revision, ...tenant }: RunJob): Promise<Begun | null> {
   return services.database.asTenant(wholeAccount(tenant), async (em) => {
     const attribution = await new AttributionStore(em).lock(attributionId);
-    if (attribution === null || attribution.isFinished()) return null;
+    if (attribution?.revisionUnderWay() !== revision) return null;
     attribution.begin();
     const source = await new DataSourceStore(em).find(attribution.dataSourceId);
     const experiments = attribution.model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start: attribution.dateStart, end: attribution.dateEnd }) : [];
     const recordedDays = await sourceDays(em, attribution.dataSourceId);
+    const arrivals = await arrivalsOf(em, attribution.dataSourceId);
     await em.flush();
-    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, at: services.clock() };
+    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, arrivals, at: services.clock() };
   });
 }
 
@@ -106,7 +123,7 @@ function provenanceOf(source: DataSource, { recordedDays, at }: Begun): RunProve
   return { measuredAt: at, recordedDays, lastArrival: source.lastSync ?? null, syncIntervalS: SYNC_INTERVALS_S[source.syncSchedule as SyncSchedule], citationReliability: citationReliability(source, at) };
 }
 
-async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun & { readonly source: DataSource }, onProgress: (event: ProgressEvent) => void): Promise<{ figures: AnalysisFigures; trust: TrustEvidence | null }> {
+async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Begun & { readonly source: DataSource }, onProgress: (event: ProgressEvent) => void): Promise<{ figures: AnalysisFigures; trust: TrustEvidence | null }> {
   const { attribution, source, experiments } = begun;
   const startedMs = performance.now();
   const messages = { loading: [0.02, 'Reading the stored rows'], building_journeys: [0.1, 'Building journeys'] } as const;
@@ -122,7 +139,7 @@ async function run(services: RunWorkerServices, job: Job<RunJob>, begun: Begun &
     verifiedParts: source.verifiedParts ?? null,
   };
   const data = await throughOutages(job.signal, () =>
-    services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] })),
+    services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }), job.signal),
   );
   services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   await slowDown(job, onProgress);
@@ -173,22 +190,4 @@ function parametersOf(attribution: Attribution, source: DataSource): RunParamete
     currency: source.currency ?? 'USD',
     seed: `${attribution.dataSourceId}/${attribution.dateStart}/${attribution.dateEnd}`,
   };
-}
-
-/** A completed result is never without its signature: both are in the row, or neither. */
-async function completeSigned(services: RunWorkerServices, row: Attribution, em: SqlEntityManager, figures: AnalysisFigures, trust: TrustEvidence | null): Promise<void> {
-  row.complete(figures, trust, services.clock());
-  row.sign(await services.signResult(em, row));
-}
-
-/** Closes the row and tells everyone, in one transaction; a row that another attempt closed is left alone. */
-async function finish(services: EndingServices, run: ScopedRun, close: (row: Attribution, em: SqlEntityManager) => Promise<void>, event: ProgressEvent): Promise<void> {
-  await services.database.asTenant(wholeAccount(run), async (em) => {
-    const row = await new AttributionStore(em).lock(run.id);
-    if (row === null || row.isFinished()) return;
-    await close(row, em);
-    await em.flush();
-    await appendProgress(em, services.pubSub, run, [event]);
-    await announceCompletion(em, services, row);
-  });
 }

@@ -10,6 +10,7 @@ import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
+import { listenToLateRows } from '../data-sources/late-rows.ts';
 import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
 import { workspaceOf } from '../data-sources/workspace-of.ts';
 import { Attribution } from './attribution.ts';
@@ -20,13 +21,15 @@ export interface RunJob {
   readonly accountId: Uuid;
   readonly environment: Environment;
   readonly attributionId: Uuid;
+  /** The revision that the run makes. */
+  readonly revision: number;
   /** How much longer than need be the run takes. */
   readonly delayMs: number;
 }
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, delayMs: z.int().min(0) }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0) }),
   // Of one account in one environment (decision table of the contract, rate limits).
   perGroup: { running: 4, waiting: 16 },
 };
@@ -44,12 +47,15 @@ const request = z.object({
   conversionEvent: z.string().min(1).max(100).nullish().transform((event) => event ?? 'purchase'),
   confidenceLevel: z.number().min(0.8).max(0.99).nullish().transform((level) => level ?? 0.95),
   baselineChannels: channelList(50).nullish(),
+  autoRefresh: z.boolean().nullish().transform((wanted) => wanted ?? false),
   modelOptions: z.object({ markovOrder: z.number().int().min(1).max(4).nullish() }).nullish(),
 });
 
 export interface RunAttributionServices extends SourceServices {
   readonly jobs: Jobs;
   readonly pubSub: PubSub;
+  /** Address of the REST door, `/v1` included. */
+  readonly publicBaseUrl: string;
   /** The channels that a source has rows of. */
   readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
   readonly clock: () => Date;
@@ -94,12 +100,14 @@ export async function runAttribution(services: RunAttributionServices, principal
       conversionEvent: input.conversionEvent,
       confidenceLevel: input.confidenceLevel,
       markovOrder: input.modelOptions?.markovOrder ?? 1,
+      autoRefresh: input.autoRefresh,
       environment: principal.environment,
       createdAt: now,
     });
     await em.flush();
+    if (input.autoRefresh) await listenToLateRows(em, dataSourceId);
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, delayMs }, { group: `${accountId}:${principal.environment}` });
+    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs }, { group: `${accountId}:${principal.environment}`, singletonKey: attribution.id });
     await settle(em, { attributionId: attribution.id });
     return attribution;
   });

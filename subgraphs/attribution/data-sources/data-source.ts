@@ -64,6 +64,8 @@ const DataSourceSchema = defineEntity({
     error: p.json().$type<SourceError>().nullable(),
     /** State of the columnar store in which the rows were found to be those of the ingest record. */
     verifiedParts: p.text().nullable(),
+    /** An analysis of it was asked for with auto_refresh. */
+    feedsRefreshes: p.boolean().default(false),
     lastSync: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     deletedAt: p.datetime(3).nullable(),

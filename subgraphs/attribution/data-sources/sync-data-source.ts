@@ -7,6 +7,7 @@ import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import type { SourceError, SourceStatistics } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { lateRowsOf, noticeLateRows } from './late-rows.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
 import { recordSourceDays, type StoredDay } from './source-days.ts';
 import { Upload } from './upload.ts';
@@ -63,7 +64,7 @@ export async function requestSync(services: SourceServices & { readonly jobs: Jo
 }
 
 /** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
-export async function runSync(database: Database, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
+export async function runSync({ database, jobs }: { readonly database: Database; readonly jobs: Jobs }, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
   const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
   await database.asTenant(wholeAccount(job), async (em) => {
     const source = await new DataSourceStore(em).find(job.dataSourceId);
@@ -78,6 +79,7 @@ export async function runSync(database: Database, measure: MeasureSource, job: S
     await recordSourceDays(em, { id: job.dataSourceId, accountId: job.accountId }, days, now);
     sync.complete({ kind: null, rowsAccepted: stored, rowsRejected: 0, bytes: 0, contentDigest: null }, now);
     await em.flush();
+    if (source.feedsRefreshes) await noticeLateRows(em, jobs, lateRowsOf(source));
   });
 }
 

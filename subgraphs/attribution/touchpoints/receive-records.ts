@@ -1,10 +1,12 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
+import type { Jobs } from '../../../platform/events/jobs.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
+import { lateRowsOf, noticeLateRows } from '../data-sources/late-rows.ts';
 import type { OnStored, RecordsBody, RecordsReport } from '../data-sources/records.ts';
 import { recordSourceDays } from '../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../data-sources/sync-data-source.ts';
@@ -15,6 +17,7 @@ import type { IngestReport } from './ingest-report.ts';
 
 export interface ReceiveServices {
   readonly database: Database;
+  readonly jobs: Jobs;
   readonly clickhouse: ClickHouse;
   readonly measureSource: MeasureSource;
   readonly clock: () => Date;
@@ -102,6 +105,7 @@ async function completeUpload(services: ReceiveServices, source: DataSource, upl
     current.syncingUntil = null;
     await recordSourceDays(em, { id: source.id as Uuid, accountId: source.accountId }, days, now);
     await em.flush();
+    if (current.feedsRefreshes) await noticeLateRows(em, services.jobs, lateRowsOf(current));
     const { kind, rowsAccepted, rowsRejected, firstErrors } = report;
     const stated: RecordsReport = { uploadId: publicId('upload', upload.id as Uuid), kind, rowsAccepted, rowsRejected, firstErrors, warnings: current.ignoresPaths() ? [IGNORED_PATHS] : [] };
     await onStored?.(em, stated);

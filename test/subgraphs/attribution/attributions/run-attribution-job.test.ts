@@ -27,16 +27,16 @@ describe('an attempt at an analysis', () => {
     const written = async () => (await owner.query<{ sequence: number; account_id: string }>('select sequence, account_id from attribution.attribution_progress where attribution_id = $1 order by sequence', [attributionId])).rows;
     const accountId = (await written())[0]!.account_id;
 
-    const { database, pubSub } = house.ground;
+    const { database, pubSub, jobs } = house.ground;
     const services = {
-      database, pubSub, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
       loadRunData: async (_query, onStage) => {
         onStage('loading');
         onStage('building_journeys');
         return Promise.reject(new Error('the engine stumbled'));
       },
     } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
-    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, environment: 'live', attributionId, delayMs: 0 } } as Parameters<typeof runAttributionJob>[1];
+    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 } } as Parameters<typeof runAttributionJob>[1];
     await expect(runAttributionJob(services, job)).rejects.toThrow('the engine stumbled');
     expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
   });

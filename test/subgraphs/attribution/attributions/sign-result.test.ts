@@ -37,8 +37,9 @@ describe('what is signed', () => {
   test('are the always-present members of the contract, no more and no fewer', () => {
     const always = Object.entries(attributionResult.shape).filter(([, schema]) => !schema.isOptional()).map(([name]) => name);
     expect(Object.keys(shown(completed())).toSorted()).toEqual(always.toSorted());
-    expect(Object.keys(attributionResult.shape).filter((name) => !always.includes(name)).toSorted()).toEqual([...RESULT_SECTIONS, 'billed'].toSorted());
+    expect(Object.keys(attributionResult.shape).filter((name) => !always.includes(name)).toSorted()).toEqual([...RESULT_SECTIONS, 'auto_refresh', 'billed'].toSorted());
     expect(shown(completed(FIGURES, { environment: 'sandbox' }))).toMatchObject({ environment: 'sandbox', billed: false });
+    expect(shown(completed(FIGURES, { autoRefresh: true }))).toMatchObject({ auto_refresh: true });
     expect(attributionResult.parse({ ...shown(completed()), trust: null })).toMatchObject({ platform_fee_cents: 93_649, channel_impact: [{ spend: 12_000.01, confidence_interval: { lower: 36_100.01 }, conversions: 512.4124 }, {}] });
   });
 
