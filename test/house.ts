@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +26,7 @@ import { forwardRecords, serveRecords } from '../processes/records-transport.ts'
 import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
 import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
+import { freePort } from './free-port.ts';
 import { createTestClickHouse, createTestDatabase } from './platform.ts';
 
 /** How the house is laid out: everything in one process, or the subgraphs behind HTTP and WebSocket. */
@@ -151,16 +150,6 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** A port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A parsed JSON body that a test looks into; turn leaves into text or numbers with String and Number. */
