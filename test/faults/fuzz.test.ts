@@ -8,18 +8,22 @@ import { fillAccount } from '../filled-account.ts';
 import { Caller } from '../house.ts';
 import { DataFolder } from './data-folder.ts';
 import { DECLARED, requests, type FuzzRequest } from './fuzz/requests.ts';
+import { INSPECTABLE, memoryKept, type Memory } from './inspected-memory.ts';
 import { Service } from './service.ts';
 import { UNLIMITED } from './unlimited.ts';
 
 /** `FUZZ_REQUESTS=1000000 npm test test/faults/fuzz` is the long run; `FUZZ_SEED` makes other requests. */
-const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 40_000);
+const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 50_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 380_154);
 const CHUNK = 1_000;
 /** Enough to keep the service busy; more would wait for the database's connections, and measure that. */
 const AT_A_TIME = 8;
 const HANG_MS = 5_000;
-const GROWTH_MIB = 50;
-const LONG_RUN = 500_000;
+/** So many requests fill the caches; from then on the service may keep no more than a little more, however long the run. */
+const WARM = 10_000;
+const GROWTH = { liveMib: 6, nativeMib: 80 };
+/** Garbage included, which V8 lets grow to a multiple of what it found alive. */
+const RESIDENT_MIB = 1_280;
 /** What never belongs into an answer: frames of a stack, our files, the words of the databases. */
 const LEAK = /node_modules|\.[mc]?[jt]s:\d+|\n\s+at \S+ \(|syntax error at or near|violates \S+ constraint|relation "\w|DB::Exception|DriverException|\/tmp\/|ECONNREFUSED|\[object Object\]/;
 
@@ -38,7 +42,7 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
   let service: Service;
 
   beforeAll(async () => {
-    service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED } });
+    service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'warn', ...UNLIMITED }, nodeOptions: INSPECTABLE });
   });
   afterAll(async () => {
     agent.destroy();
@@ -68,7 +72,8 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
     const arbitrary = requests(world);
     const faults: string[] = [];
     const statuses = new Map<number, number>();
-    const memoryMib: number[] = [];
+    const residentMib: number[] = [];
+    const kept: Memory[] = [];
 
     for (let done = 0; done < TOTAL && faults.length < 20; done += CHUNK) {
       const chunk = fc.sample(arbitrary, { numRuns: Math.min(CHUNK, TOTAL - done), seed: SEED + done });
@@ -84,16 +89,21 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
         }
       };
       await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-      memoryMib.push(residentMib(service.pid));
+      residentMib.push(residentMibOf(service.pid));
+      if (done + CHUNK === WARM) kept.push(await memoryKept(service));
     }
-    process.stdout.write(`${[...statuses].toSorted(([one], [two]) => one - two).map(([status, count]) => `${status}: ${count}`).join(', ')}; memory ${memoryMib.join(' ')} MiB\n`);
+    kept.push(await memoryKept(service));
+    process.stdout.write(`${[...statuses].toSorted(([one], [two]) => one - two).map(([status, count]) => `${status}: ${count}`).join(', ')}; kept ${JSON.stringify(kept)}, resident ${residentMib.join(' ')} MiB\n`);
 
     expect(faults).toEqual([]);
     expect(service.log().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
     // A run that is all 401 would prove nothing.
     expect([200, 201, 202, 204, 400, 401, 404, 405, 409, 415, 422].filter((status) => (statuses.get(status) ?? 0) < TOTAL / 10_000)).toEqual([]);
-    // A heap without pressure grows in steps of 100 to 300 MiB, tens of thousands of requests apart: only a long run can tell.
-    if (TOTAL >= LONG_RUN) expect(growth(memoryMib)).toBeLessThan(GROWTH_MIB);
+    // A run that is over before the caches are full has nothing to compare with.
+    const [atFirst, atLast] = [kept[0]!, kept.at(-1)!];
+    expect(atLast.liveMib - atFirst.liveMib).toBeLessThan(GROWTH.liveMib);
+    expect(atLast.nativeMib - atFirst.nativeMib).toBeLessThan(GROWTH.nativeMib);
+    expect(Math.max(...residentMib)).toBeLessThan(RESIDENT_MIB);
   });
 });
 
@@ -142,13 +152,6 @@ function hasStructure({ path, headers: sent }: FuzzRequest, { headers, text, sta
   }
 }
 
-function residentMib(pid: number): number {
+function residentMibOf(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
-}
-
-/** From the second fifth of a run to its last; the first fills the caches. */
-function growth(samples: readonly number[]): number {
-  const fifth = Math.max(1, Math.floor(samples.length / 5));
-  const median = (some: readonly number[]): number => some.toSorted((one, two) => one - two)[Math.floor(some.length / 2)]!;
-  return median(samples.slice(-fifth)) - median(samples.slice(fifth, 2 * fifth));
 }

@@ -24,6 +24,8 @@ export interface ServiceOptions {
   /** `service` */
   readonly program?: keyof typeof PROGRAMS;
   readonly args?: readonly string[];
+  /** Options of Node.js itself. */
+  readonly nodeOptions?: readonly string[];
   readonly cwd?: string;
 }
 
@@ -45,10 +47,10 @@ export class Service {
   #isFrozen = false;
   readonly ended: Promise<Ended>;
 
-  private constructor({ env, program = 'service', args = [], cwd = REPOSITORY }: ServiceOptions) {
+  private constructor({ env, program = 'service', args = [], nodeOptions = [], cwd = REPOSITORY }: ServiceOptions) {
     // What npm sets would make the launcher watch npm's processes, and Jest's options are not the service's.
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_|^JEST_|^LIFTGRAPH_|^PORT$|_URL$/i.test(name)));
-    this.#child = spawn(process.execPath, [...PROGRAMS[program], ...args], { cwd, env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [...nodeOptions, ...PROGRAMS[program], ...args], { cwd, env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child.stdout!.on('data', (chunk: Buffer) => this.#heard(() => (this.#stdout += chunk.toString())));
     this.#child.stderr!.on('data', (chunk: Buffer) => this.#heard(() => (this.#stderr += chunk.toString())));
     this.ended = new Promise((resolve) => {
@@ -81,6 +83,10 @@ export class Service {
 
   get stdout(): string {
     return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
   }
 
   /** `http://127.0.0.1:port` */
