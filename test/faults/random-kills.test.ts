@@ -60,7 +60,12 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     /** One customer is enough. */
     let ledger: Ledger;
     const broken = () => brokenPromises(ledger, customers.callerOf);
-    beforeEach(() => (ledger = structuredClone(customers.ledger.slice(0, 1))));
+    beforeEach(async () => {
+      ledger = structuredClone(customers.ledger.slice(0, 1));
+      // A kill may have made an analysis fail, which is a proper end: faults are planted in those that have figures.
+      const completed = new Set((await folder.sql<{ id: string }>(`select id from attribution.attributions where result is not null`, [])).map(({ id }) => id));
+      source().analyses.sort((one, other) => Number(completed.has(uuidOf(other))) - Number(completed.has(uuidOf(one))));
+    });
     const source = () => ledger[0]!.sources[0]!;
     const uuidOf = (id: string) => requireUuid('attr', id, 'analysis');
 
