@@ -1,3 +1,4 @@
+import { ProblemError } from '../../schema/problems.ts';
 import type { Database, TenantScope } from '../postgres/database.ts';
 import { RESYNC, type PubSub, type Resync } from '../postgres/pub-sub.ts';
 import { accountTopic, eventsAfter, lastPosition, revivedEvent, type RecordedEvent } from './outbox.ts';
@@ -24,9 +25,10 @@ const PAGE_SIZE = 500;
 
 /**
  * The events of an account in an environment, each once, in the order of their commits, for as long as the watcher stays.
- * @throws ProblemError `service_unavailable`
+ * @throws ProblemError `validation_error` for a negative position, `service_unavailable`
  */
 export async function watchEvents({ database, pubSub }: FeedServices, scope: TenantScope, { after, accepts }: FeedWishes): Promise<EventFeed> {
+  if (after !== null && after < 0) throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
   const { accountId, environment } = scope;
   const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));
   try {

@@ -92,3 +92,23 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
     return this;
   }
 }
+
+/** A first item, and then those of a watch. */
+export function beginningWith<Item>(first: Item, watch: AsyncIterableIterator<Item>): AsyncIterableIterator<Item> {
+  let hasBegun = false;
+  return {
+    next() {
+      if (hasBegun) return watch.next();
+      hasBegun = true;
+      return Promise.resolve({ done: false, value: first });
+    },
+    async return() {
+      hasBegun = true;
+      await watch.return?.();
+      return DONE;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -3,8 +3,9 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { EVENT_TYPES, readableEventTypes, scopeOfEvent, type EventType } from '../../../platform/events/event-catalogue.ts';
-import { watchEvents, type EventFeed, type FeedServices } from '../../../platform/events/event-feed.ts';
+import { watchEvents, type FeedServices } from '../../../platform/events/event-feed.ts';
 import type { RecordedEvent } from '../../../platform/events/outbox.ts';
+import { beginningWith } from '../../../platform/events/sequenced-watch.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { EventFeedItemType } from './event-type.ts';
 
@@ -12,6 +13,9 @@ interface FeedArguments {
   readonly after?: number | null;
   readonly types?: readonly string[] | null;
 }
+
+/** Where the feed begins, or an event. */
+type FeedItem = { readonly from: number } | RecordedEvent;
 
 /** The class is made per subgraph, because type-graphql gives `subscribe` no resolver instance to find its services in. */
 export function eventResolver(services: FeedServices): ClassType {
@@ -22,21 +26,21 @@ export function eventResolver(services: FeedServices): ClassType {
       subscribe: ({ args, context }) => openFeed(services, context as RequestContext, args as FeedArguments),
     })
     events(
-      @Root() item: EventFeedItemType,
+      @Root() item: FeedItem,
       @Arg('after', () => Int, { nullable: true, description: 'Position of the last event that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
       @Arg('types', () => [String], { nullable: true, description: 'Only these; all that may be read when absent.' }) _types?: string[] | null,
     ): EventFeedItemType {
-      return item;
+      return present(item);
     }
   }
   return EventResolver;
 }
 
-async function openFeed(services: FeedServices, context: RequestContext, { after, types }: FeedArguments): Promise<AsyncIterableIterator<EventFeedItemType>> {
+async function openFeed(services: FeedServices, context: RequestContext, { after, types }: FeedArguments): Promise<AsyncIterableIterator<FeedItem>> {
   const principal = assertAction(context.principal, 'event:read');
   const wanted = wantedTypes(principal, types ?? null);
-  if (after != null && after < 0) throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
-  return items(await watchEvents(services, principal, { after: after ?? null, accepts: ({ type }) => wanted.has(type) }));
+  const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: ({ type }) => wanted.has(type) });
+  return beginningWith<FeedItem>({ from }, events);
 }
 
 /** @throws ProblemError `validation_error` for what is no type, `insufficient_permissions` for one that the scopes may not read */
@@ -53,29 +57,8 @@ function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type);
 }
 
-/** The place where the feed begins, and then its events. */
-function items({ from, events }: EventFeed): AsyncIterableIterator<EventFeedItemType> {
-  let hasBegun = false;
-  return {
-    async next() {
-      if (!hasBegun) {
-        hasBegun = true;
-        return { done: false, value: { position: from, event: null } };
-      }
-      const { done, value } = await events.next();
-      return done === true ? { done, value: undefined } : { done: false, value: present(value) };
-    },
-    async return() {
-      hasBegun = true;
-      await events.return();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
-function present({ position, eventId, type, occurredAt, environment, subject, data }: RecordedEvent): EventFeedItemType {
+function present(item: FeedItem): EventFeedItemType {
+  if ('from' in item) return { position: item.from, event: null };
+  const { position, eventId, type, occurredAt, environment, subject, data } = item;
   return { position, event: { id: publicId('evt', eventId), type, timestamp: occurredAt, environment, subject, data } };
 }
