@@ -146,7 +146,8 @@ function heard(position: string, body: string): HeardEvent {
 
 function whyOf(error: Error): string {
   const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? cause?.message ?? error.message;
+  // The system's codes are known to everybody, those of libraries to nobody.
+  return cause?.code?.startsWith('E') === true ? cause.code : (cause?.message ?? error.message);
 }
 
 /** Aborts when the user does, or when nothing was heard for too long. */
