@@ -12,6 +12,9 @@ import { recordEvent } from '../../platform/events/outbox.ts';
 import { newRequestId, newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { openDatabase, wholeAccount } from '../../platform/postgres/database.ts';
 import { startEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
+import { EndpointSecrets } from '../../platform/events/webhooks/endpoint-secret.ts';
+import { createCaller } from '../../platform/outgoing/caller.ts';
+import { KeyVault } from '../../platform/trust/key-vault.ts';
 import { migrate } from '../../platform/postgres/migrate.ts';
 import { createPubSub, pubSubOwner } from '../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
@@ -39,7 +42,8 @@ const pubSub = await createPubSub({ url: postgres.applicationUrl, database, logg
 const documentsFolder = join(folder, 'operations');
 mkdirSync(documentsFolder);
 writeFileSync(join(documentsFolder, 'events.graphql'), readFileSync(new URL('../../schema/operations/events.graphql', import.meta.url)));
-const subgraph = await agentsSubgraph({ database, pubSub, keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, narrowScopeBonus: 0, region: 'eu' });
+const outgoing = createCaller({ allowPrivate: false, timeoutMs: 1_000, maxResponseBytes: 1 });
+const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, narrowScopeBonus: 0, region: 'eu' });
 const none = (): never => {
   throw new Error('nobody comes in by a door');
 };

@@ -7,12 +7,12 @@ export interface WatchedSequence<Item> {
   /** Subscribed to before anything is read, so that nothing falls between the history and the future. */
   readonly news: AsyncIterableIterator<Item | Resync>;
   readonly placeOf: (item: Item) => number;
-  /** The items behind a place, in their order; null when nothing will follow any more. */
+  /** The items behind a place, in their order (earlier ones are passed over); null when nothing will follow any more. */
   readonly read: (after: number) => Promise<readonly Item[] | null>;
   /** The most that one reading gives; more may be left behind as many. Without it a reading gives all. */
   readonly pageSize?: number;
   /** Whether the watcher wants to see an item. */
-  readonly accepts?: (item: Item) => boolean | Promise<boolean>;
+  readonly accepts?: (item: Item) => boolean;
   /** Nothing follows this item. */
   readonly isLast?: (item: Item) => boolean;
 }
@@ -52,8 +52,7 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
         this.#pending = value === RESYNC || placeOf(value) > this.#last + 1 ? null : [value];
       } else if (placeOf(item) > this.#last) {
         this.#last = placeOf(item);
-        if (accepts !== undefined && !(await this.#throughOutages(() => accepts(item), false))) continue;
-        if (this.#ended) break;
+        if (accepts?.(item) === false) continue;
         if (isLast?.(item) === true) await this.return();
         return { done: false, value: item };
       }
@@ -61,25 +60,22 @@ export class SequencedWatch<Item> implements AsyncIterableIterator<Item> {
     return DONE;
   }
 
+  /** While the database is away, asking again is all that the watcher could do as well. */
   async #missed(): Promise<Item[]> {
     const { read, pageSize } = this.#sequence;
-    const items = await this.#throughOutages(() => read(this.#last), []);
-    if (items === null) await this.return();
-    this.#mayHoldMore = items !== null && items.length === pageSize;
-    return [...(items ?? [])];
-  }
-
-  /** While the database is away, asking again is all that the watcher could do as well. */
-  async #throughOutages<Answer>(ask: () => Promise<Answer> | Answer, otherwise: Answer): Promise<Answer> {
     while (!this.#ended) {
       try {
-        return await ask();
+        const items = await read(this.#last);
+        this.#mayHoldMore = items?.length === pageSize;
+        if (items !== null) return [...items];
+        await this.return();
       } catch (error) {
         if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
         await sleep(OUTAGE_PAUSE_MS, undefined, { ref: false });
       }
     }
-    return otherwise;
+    this.#mayHoldMore = false;
+    return [];
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { EVENT_CATALOGUE, messageSchema, type EventType } from '../../platform/events/event-catalogue.ts';
 import { recordEvent, type RecordedEvent } from '../../platform/events/outbox.ts';
-import { publicId, type Uuid } from '../../platform/identifiers.ts';
+import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { EventStreamReader } from '../event-stream-reader.ts';
 import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
@@ -40,9 +40,9 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
     return { caller, accountId: rows[0]!.account_id, keyId: rows[0]!.id, agentId: rows[0]!.agent_id };
   }
 
-  function happen({ accountId }: Pick<Tenant, 'accountId'>, type: EventType, environment: 'live' | 'sandbox' = 'live'): Promise<RecordedEvent> {
+  function happen({ accountId }: Pick<Tenant, 'accountId'>, type: EventType, environment: 'live' | 'sandbox' = 'live', workspaceId: Uuid | null = null): Promise<RecordedEvent> {
     const { database, pubSub } = house.ground;
-    return database.asTenant(wholeAccount({ accountId, environment }), (em) => recordEvent(em, pubSub, { accountId, environment, type, subject: 'agent_x', data: EVENT_CATALOGUE[type].example as never }));
+    return database.asTenant(wholeAccount({ accountId, environment }), (em) => recordEvent(em, pubSub, { accountId, environment, type, subject: 'agent_x', data: EVENT_CATALOGUE[type].example as never, workspaceId }));
   }
 
   async function open(caller: Caller, query = '', headers: Record<string, string> = {}): Promise<EventStreamReader> {
@@ -107,6 +107,18 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
     expect(await refused(listener.caller, '?types=shop.opened')).toEqual([422, 'validation_error', expect.anything()]);
     expect(await refused(listener.caller, '?after=-1')).toEqual([422, 'validation_error', expect.anything()]);
     expect(await refused(listener.caller, '?after=99999999999')).toEqual([422, 'validation_error', expect.anything()]);
+  });
+
+  test('in a workspace, what happened there', async () => {
+    const listener = await tenant();
+    const [spring, autumn] = await Promise.all(['Spring', 'Autumn'].map(async (name) => String((await listener.caller.post('/workspaces', { name })).body['workspace_id'])));
+    const stream = await open(listener.caller.in(spring!));
+    await stream.begun();
+    await happen(listener, 'attribution.completed');
+    await happen(listener, 'attribution.completed', 'live', uuidFromPublicId('ws', autumn!));
+    await happen(listener, 'attribution.updated', 'live', uuidFromPublicId('ws', spring!));
+    expect((await stream.take(1)).map(({ id, event }) => `${id} ${event}`)).toEqual(['3 attribution.updated']);
+    await stream.close();
   });
 
   test('only the types that are asked for, and the others are no gap', async () => {

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
-import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { watchEvents, type FeedServices } from '../../../platform/events/event-feed.ts';
 import type { RecordedEvent } from '../../../platform/events/outbox.ts';
 import { beginningWith } from '../../../platform/events/sequenced-watch.ts';
@@ -9,7 +9,6 @@ import { publicId, requireUuid } from '../../../platform/identifiers.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { AttributionChangeType, beginningAt, CHANGE_TYPES, presentChange } from './attribution-change-type.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
-import { AttributionStore } from './attribution-store.ts';
 
 interface WatchArguments {
   readonly dataSourceId: string;
@@ -46,15 +45,8 @@ async function watch(services: FeedServices, context: RequestContext, { dataSour
   const { id } = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
   const source = publicId('ds', id);
   const isOfSource = ({ type, data }: RecordedEvent): boolean => (CHANGE_TYPES as readonly string[]).includes(type) && data['data_source_id'] === source;
-  const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: (event) => isOfSource(event) && isVisible(services, principal, event) });
+  const { from, events } = await watchEvents(services, principal, { after: after ?? null, accepts: isOfSource });
   return beginningWith<Change>({ from }, events);
-}
-
-/** Analyses of one source may lie in several workspaces. */
-async function isVisible({ database }: FeedServices, principal: Principal, { data }: RecordedEvent): Promise<boolean> {
-  if (principal.workspace === null) return true;
-  const uuid = requireUuid('attr', String(data['id']), 'attribution');
-  return (await unlessGone(() => database.asTenant(principal, (em) => new AttributionStore(em).require(uuid)))) !== null;
 }
 
 async function unlessGone<Found>(read: () => Promise<Found>): Promise<Found | null> {

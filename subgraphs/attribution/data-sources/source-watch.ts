@@ -42,7 +42,7 @@ export function watchSource({ database, pubSub, clock }: SourceWatchServices, sc
     await news.return();
   })();
 
-  const read = async (last: number): Promise<SourceState[] | null> => {
+  const read = async (): Promise<SourceState[] | null> => {
     const source = await database.asTenant(scope, (em) => new DataSourceStore(em).find(dataSourceId));
     if (source === null) return null;
     const at = clock();
@@ -50,8 +50,7 @@ export function watchSource({ database, pubSub, clock }: SourceWatchServices, sc
     clearTimeout(lapse);
     // An upload that was killed ends by the clock alone, which tells nobody.
     if (leftMs > 0 && !isOver) lapse = setTimeout(() => news.push(RESYNC), leftMs + 1).unref();
-    const sequence = sequenceOf(source, leftMs);
-    return sequence > last ? [{ sequence, source, at }] : [];
+    return [{ sequence: sequenceOf(source, leftMs), source, at }];
   };
   return new SequencedWatch<SourceState>({ news, placeOf: ({ sequence }) => sequence, read }, after);
 }

@@ -44,7 +44,8 @@ async function record(accountId: Uuid, subjects: readonly string[], until: Promi
     if (until instanceof Error) throw until;
     await until;
     return recorded;
-  });
+    // Those of one account take turns, a hundred events each where there are many.
+  }, { timeoutMs: 30_000 });
 }
 
 function watch(accountId: Uuid, after: number | null, accepts: (event: RecordedEvent) => boolean = () => true): Promise<EventFeed> {
