@@ -7,6 +7,7 @@ import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { AuditArchiveOptions, AuditVerifyOptions } from './cli/audit-command.ts';
 import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
+import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
 
 /** Exit codes of every command. */
@@ -24,6 +25,8 @@ Examples:
       journeys added up by path; JSON for the next program
   npx liftgraph verify result.json --jwks https://api.example/.well-known/jwks.json
       is this result, from POST /v1/attribution, what the service signed?
+  npx liftgraph listen --forward-to http://127.0.0.1:3000/webhooks
+      what happens, sent to the program that you are writing, signed as webhooks are
   npx liftgraph keys rotate
       let the next key sign from now on
   npx liftgraph admin account create --email you@example.com --plan pro
@@ -92,6 +95,17 @@ function buildProgram(exitWith: (code: number) => void): Command {
       const { runVerify } = await import('./cli/verify-command.ts');
       exitWith(await runVerify(file, options));
     });
+
+  program
+    .command('listen')
+    .description('what happens, as it happens: printed, or sent on as webhooks would be; outlasts lost connections, ends with Ctrl-C')
+    .option('--forward-to <url>', 'address that gets each event as a webhook, signed with a secret that is printed first')
+    .option('--key <key>', 'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the machine do not see it)')
+    .option('--events <types>', 'only these, separated by commas (default: all that the key may read)')
+    .option('--after <position>', 'begin behind this event; 0 for all that are kept (default: now)', wholePosition)
+    .option('--url <address>', 'of the service', 'http://127.0.0.1:4000')
+    .option('--json', 'print whole messages, one a line')
+    .action(async (options: ListenOptions) => (await import('./cli/listen-command.ts')).runListen(options));
 
   const keys = program.command('keys').description('the keys that results are signed with; takes the configuration of the service from the environment');
   const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(ENVIRONMENTS);
@@ -213,6 +227,10 @@ function scopeList(value: string): readonly Scope[] {
   const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
   if (unknown.length > 0) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
   return [...new Set(names)] as Scope[];
+}
+
+function wholePosition(value: string): string {
+  return String(wholeNumber(0, 2 ** 31 - 1)(value));
 }
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -5,6 +5,7 @@ import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
 import { billingOperations } from './operations/billing.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
+import { eventOperations } from './operations/events.ts';
 import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
 import { keyOperations } from './operations/keys.ts';
@@ -26,6 +27,7 @@ export const CONTRACT: readonly Operation[] = [
   ...keyOperations,
   ...oauthOperations,
   ...auditOperations,
+  ...eventOperations,
   ...workspaceOperations,
   ...webhookOperations,
   ...billingOperations,
@@ -62,7 +64,12 @@ export function matchRoute(method: string, path: string): Route {
 }
 
 function methodsOf(operation: Operation): readonly string[] {
-  return operation.method === 'GET' && operation.kind !== 'stream' ? ['GET', 'HEAD'] : [operation.method];
+  return operation.method === 'GET' && !isEndless(operation) ? ['GET', 'HEAD'] : [operation.method];
+}
+
+/** Answers events, of which nobody wants the headers alone. */
+function isEndless({ kind }: Operation): boolean {
+  return kind === 'stream' || kind === 'feed';
 }
 
 function variablesIn(pattern: Pattern): number {

@@ -159,10 +159,11 @@ function successResponses(operation: Operation, components: Components): Json {
     ...(takesIdempotencyKey(operation) ? { 'SVC-Idempotent-Replayed': { description: '`true` where the answer was given before, and nothing happened this time', schema: { type: 'string', enum: ['true'] } } } : {}),
     ...(operation.isResource === true ? { ETag: { description: 'For If-None-Match', schema: { type: 'string' } } } : {}),
   };
-  const events = { 'text/event-stream': { schema: { type: 'string', description: 'Events progress, channel_result, result and error; id is what Last-Event-ID resumes from' } } };
+  const told = kind === 'feed' ? 'Events named by their types, as webhooks tell them' : 'Events progress, channel_result, result and error';
+  const events = { 'text/event-stream': { schema: { type: 'string', description: `${told}; id is what Last-Event-ID resumes from` } } };
   const content = {
     ...(success.schema === null ? {} : { 'application/json': { schema: components.schemaOf(success.schema), example: example.response } }),
-    ...(kind === 'stream' || kind === 'job' ? events : {}),
+    ...(kind === 'stream' || kind === 'feed' || kind === 'job' ? events : {}),
     ...(kind === 'download' ? Object.fromEntries(Object.values(DOWNLOAD_MEDIA_TYPES).map((type) => [type.split(';', 1)[0], { schema: { type: 'string', format: 'binary' } }])) : {}),
   };
   return {

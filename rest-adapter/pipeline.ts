@@ -11,6 +11,7 @@ import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
 import { consumeNonce } from './steps/consume-nonce.ts';
 import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
+import { followFeed } from './steps/follow-feed.ts';
 import { grantWishes } from './steps/grant-sandbox-wishes.ts';
 import { ingestUpload, readRows } from './steps/ingest-upload.ts';
 import { limitClients } from './steps/limit-clients.ts';
@@ -36,6 +37,7 @@ const J = 'job';
 const U = 'upload';
 const D = 'download';
 const S = 'stream';
+const F = 'feed';
 const PR = 'publicRead';
 const PW = 'publicWrite';
 const O = 'oauth';
@@ -43,35 +45,36 @@ const OF = 'oauthForm';
 const X = 'unmatched';
 
 const TABLE: readonly (readonly [Step, ...Column[]])[] = [
-  [assignRequestId,  R, W, J, U, D, S, PR, PW, O, OF, X],
-  [respond,          R, W, J, U, D, S, PR, PW, O, OF, X], // acts on the way back
-  [reportProblems,   R, W, J, U, D, S, PR, PW, O,     X], // acts on the way back
-  [reportOauthErrors,                             OF   ], // acts on the way back
-  [negotiateVersion, R, W, J, U, D, S, PR, PW, O, OF, X],
-  [refuseUnmatched,                                   X],
-  [authenticate,     R, W, J, U, D, S                  ],
-  [limitStrangers,                          PW         ],
-  [assertScope,      R, W, J, U, D, S                  ],
-  [grantWishes,      R, W, J, U, D, S                  ],
+  [assignRequestId,   R, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [respond,           R, W, J, U, D, S, F, PR, PW, O, OF, X], // acts on the way back
+  [reportProblems,    R, W, J, U, D, S, F, PR, PW, O,     X], // acts on the way back
+  [reportOauthErrors,                                 OF   ], // acts on the way back
+  [negotiateVersion,  R, W, J, U, D, S, F, PR, PW, O, OF, X],
+  [refuseUnmatched,                                       X],
+  [authenticate,      R, W, J, U, D, S, F                  ],
+  [limitStrangers,                             PW          ],
+  [assertScope,       R, W, J, U, D, S, F                  ],
+  [grantWishes,       R, W, J, U, D, S, F                  ],
   // Stock OAuth clients cannot send a nonce.
-  [consumeNonce,        W, J, U,            PW, O      ],
+  [consumeNonce,         W, J, U,              PW, O       ],
   // A download's format is asked for by name.
-  [negotiateMedia,   R, W, J, U,    S, PR, PW, O       ],
-  [readBody,            W, J,               PW, O      ],
-  [readForm,                                      OF   ],
+  [negotiateMedia,    R, W, J, U,    S, F, PR, PW, O       ],
+  [readBody,             W, J,                 PW, O       ],
+  [readForm,                                          OF   ],
   // By client, so that the body comes first.
-  [limitClients,                               O, OF   ],
-  [readRows,                  U                        ],
+  [limitClients,                                   O, OF   ],
+  [readRows,                   U                           ],
   // Its fingerprint needs the body, its replay makes what follows unnecessary.
-  [claimIdempotencyKey, W, J, U,            PW         ],
-  [validateRequest,  R, W, J, U, D, S, PR, PW          ],
-  [executeDocument,  R, W,                  PW         ],
-  [runJob,                 J                           ],
-  [ingestUpload,              U                        ],
-  [downloadFile,                 D                     ],
-  [streamProgress,                  S                  ],
-  [checkHealth,                        PR              ],
-  [answerTokenRequest,                         O, OF   ],
+  [claimIdempotencyKey,   W, J, U,              PW          ],
+  [validateRequest,   R, W, J, U, D, S, F, PR, PW          ],
+  [executeDocument,   R, W,                    PW          ],
+  [runJob,                  J                              ],
+  [ingestUpload,               U                           ],
+  [downloadFile,                  D                        ],
+  [streamProgress,                   S                     ],
+  [followFeed,                          F                  ],
+  [checkHealth,                            PR              ],
+  [answerTokenRequest,                             O, OF   ],
 ];
 
 /** The steps that a kind of operation goes through, in their order. */
@@ -84,7 +87,7 @@ export function problemsOf(column: Column): readonly ProblemType[] {
   return [...new Set(stepsOf(column).flatMap((step) => step.problems))];
 }
 
-const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]));
+const PIPELINES = new Map<Column, (call: Call) => Promise<void>>(([R, W, J, U, D, S, F, PR, PW, O, OF, X] as const).map((column) => [column, composed(stepsOf(column))]));
 
 /** Takes a request through the steps of its kind. */
 export async function runPipeline(call: Call): Promise<void> {

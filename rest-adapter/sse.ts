@@ -10,6 +10,12 @@ export interface ServerSentEvent {
   readonly data: unknown;
 }
 
+/** Only moves the id on: a client that reconnects names it, but dispatches no event (WHATWG HTML §9.2.6). */
+export interface ResumePoint {
+  readonly id: number;
+  readonly event: null;
+}
+
 export interface EventStreamOptions {
   /** Silence after which a comment keeps proxies from closing the connection. */
   readonly heartbeatMs: number;
@@ -31,7 +37,7 @@ const RETRY_AFTER_CLOSING_MS = 1000;
  * what produces them is not. When the server closes or the source breaks, the stream ends without a last event:
  * the client reconnects with the id of the last event it saw and misses nothing.
  */
-export function openEventStream(events: AsyncIterator<ServerSentEvent>, options: EventStreamOptions): Readable {
+export function openEventStream(events: AsyncIterator<ServerSentEvent | ResumePoint>, options: EventStreamOptions): Readable {
   const stream = new PassThrough();
   const over = new AbortController();
   stream.once('close', () => over.abort());
@@ -60,9 +66,9 @@ export function openEventStream(events: AsyncIterator<ServerSentEvent>, options:
   return stream;
 }
 
-async function copy(events: AsyncIterable<ServerSentEvent>, stream: PassThrough, present: EventStreamOptions['present'], over: AbortSignal): Promise<void> {
+async function copy(events: AsyncIterable<ServerSentEvent | ResumePoint>, stream: PassThrough, present: EventStreamOptions['present'], over: AbortSignal): Promise<void> {
   for await (const event of events) {
-    if (!stream.write(formatEvent({ ...event, data: present(event.data) }))) await once(stream, 'drain', { signal: over });
+    if (!stream.write(event.event === null ? `id: ${event.id}\n\n` : formatEvent({ ...event, data: present(event.data) }))) await once(stream, 'drain', { signal: over });
   }
 }
 

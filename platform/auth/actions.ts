@@ -45,6 +45,8 @@ export const ACTIONS = {
   'workspace:create': { scope: null, right: 'account', secret: true },
   'workspace:write': { scope: null, right: 'administer', secret: true },
   'audit:read': { scope: 'audit:read', right: 'audit' },
+  // What may be heard, the scopes of each type decide; in a workspace, what happened there.
+  'event:read': { scope: null, right: 'read' },
   'billing:read': { scope: 'billing:read', right: 'administer' },
 } as const satisfies Record<string, Permission>;
 

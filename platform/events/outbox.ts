@@ -26,6 +26,8 @@ export interface RecordedEvent {
   readonly subject: string;
   /** Its place among the events of its subject, counted from 1 without gaps. */
   readonly sequence: number;
+  /** Its place among all events of its account and environment, in the order of the commits. */
+  readonly position: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly occurredAt: Date;
   readonly workspaceId: Uuid | null;
@@ -38,6 +40,7 @@ interface OutboxRow {
   type: EventType;
   subject: string;
   sequence: number;
+  position: number;
   data: Record<string, unknown>;
   occurred_at: string | Date;
   workspace_id: Uuid | null;
@@ -46,28 +49,35 @@ interface OutboxRow {
 /** Wakes the relay; carries nothing. */
 export const RELAY_TOPIC = 'events-recorded';
 
-/** Where those who watch a subject are told of its events, each a {@link RecordedEvent}. */
-export function subjectTopic(accountId: Uuid, environment: Environment, subject: string): string {
-  return `events:${accountId}:${environment}:${subject}`;
+/** Where those who watch an account are told of its events, each a {@link RecordedEvent} as JSON. */
+export function accountTopic(accountId: string, environment: Environment): string {
+  return `events:${accountId}:${environment}`;
 }
 
 /**
  * Records an event in the caller's transaction, whose tenant it belongs to: what is rolled back has not happened, and what
  * is committed reaches everyone who asked to hear of it. Watchers are told at the commit, the relay does the rest.
+ * Record it last: until the commit, no other transaction of the account records anything.
  */
 export async function recordEvent<Type extends EventType>(em: SqlEntityManager, pubSub: PubSub, event: NewEvent<Type>): Promise<RecordedEvent> {
   const { accountId, environment, type, subject, data, workspaceId = null } = event;
   const [row] = await em.execute<[OutboxRow]>(`select * from events.record_event(?::uuid, ?::uuid, ?, ?, ?, ?::jsonb, ?::uuid)`, [newUuid(), accountId, environment, type, subject, JSON.stringify(data), workspaceId]);
   const recorded = recordedEvent(row);
-  await pubSub.publish(em, subjectTopic(accountId, environment, subject), recorded);
+  await pubSub.publish(em, accountTopic(accountId, environment), recorded);
   await pubSub.publish(em, RELAY_TOPIC, null);
   return recorded;
 }
 
-/** The events of a subject behind a place in their order, of the tenant that `em` acts for; at most `limit`. */
-export async function eventsAfter(em: SqlEntityManager, environment: Environment, subject: string, after: number, limit = 1_000): Promise<RecordedEvent[]> {
-  const rows = await em.execute<OutboxRow[]>(`select * from events.outbox where environment = ? and subject = ? and sequence > ? order by sequence limit ?`, [environment, subject, after, limit]);
+/** The events behind a position, of the tenant that `em` acts for; at most `limit`. */
+export async function eventsAfter(em: SqlEntityManager, environment: Environment, position: number, limit: number): Promise<RecordedEvent[]> {
+  const rows = await em.execute<OutboxRow[]>(`select * from events.outbox where environment = ? and position > ? order by position limit ?`, [environment, position, limit]);
   return rows.map(recordedEvent);
+}
+
+/** Position of the last event of the tenant that `em` acts for; 0 before the first. */
+export async function lastPosition(em: SqlEntityManager, environment: Environment): Promise<number> {
+  const [row] = await em.execute<[{ last: number }]>(`select coalesce(max(position), 0) as last from events.outbox where environment = ?`, [environment]);
+  return Number(row.last);
 }
 
 /**
@@ -89,6 +99,11 @@ export async function postponeEvent(em: SqlEntityManager, eventId: Uuid): Promis
   await em.execute(`select events.postpone_event(?)`, [eventId]);
 }
 
+/** An event as it was told to watchers. */
+export function revivedEvent(told: RecordedEvent): RecordedEvent {
+  return { ...told, occurredAt: new Date(told.occurredAt) };
+}
+
 function recordedEvent(row: OutboxRow): RecordedEvent {
-  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), data: row.data, occurredAt: new Date(row.occurred_at), workspaceId: row.workspace_id };
+  return { eventId: row.event_id, accountId: row.account_id, environment: row.environment, type: row.type, subject: row.subject, sequence: Number(row.sequence), position: Number(row.position), data: row.data, occurredAt: new Date(row.occurred_at), workspaceId: row.workspace_id };
 }

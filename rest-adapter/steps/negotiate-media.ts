@@ -14,5 +14,5 @@ export const negotiateMedia: Step = {
 };
 
 function answersEvents({ operation, http }: Call): boolean {
-  return operation.kind === 'stream' || (operation.kind === 'job' && http.query['stream'] === 'true');
+  return operation.kind === 'stream' || operation.kind === 'feed' || (operation.kind === 'job' && http.query['stream'] === 'true');
 }

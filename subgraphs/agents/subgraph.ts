@@ -1,7 +1,9 @@
 import type { Region } from '../../schema/value-lists.ts';
 import { WorkspaceStore } from '../../platform/auth/workspace-store.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import type { FeedServices } from '../../platform/events/event-feed.ts';
 import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
+import { eventResolver } from './events/event-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
 import { Agent } from './registry/agent.ts';
@@ -15,12 +17,12 @@ import { WorkspaceResolver } from './workspaces/workspace-resolver.ts';
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];
 
-export interface AgentsServices extends RegistryServices, KeyServices, AuditServices, WebhookServices {
+export interface AgentsServices extends RegistryServices, KeyServices, AuditServices, WebhookServices, FeedServices {
   /** The region that this deployment serves. */
   readonly region: Region;
 }
 
-/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, and the audit log. */
+/** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, the audit log, and what happens to an account. */
 export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const { database } = services;
   const agents = new AgentResolver(services);
@@ -28,7 +30,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces],
+    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services)],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),
       Workspace: (reference, context) => workspaces.resolveReference(reference, context),

@@ -215,5 +215,29 @@ export const attributionOwner: MigrationOwner = {
                  select count(*) from gone $$`,
       ],
     },
+    {
+      name: '022-source-versions',
+      up: [
+        `alter table attribution.data_sources add column status_version integer not null default 0`,
+        `comment on column attribution.data_sources.status_version is 'counts the changes that watchers of the source are told of'`,
+        `create function attribution.tell_source_change() returns trigger language plpgsql
+           as $$ begin
+             if new.status_version = old.status_version then new.status_version := old.status_version + 1; end if;
+             perform pg_notify('liftgraph', json_build_object('topic', 'data-source:' || new.id, 'payload', null)::text);
+             return new;
+           end $$`,
+        `create trigger tell_change before update on attribution.data_sources for each row
+           when ((old.syncing_until, old.error, old.last_sync, old.rows_accepted, old.rows_rejected, old.statistics, old.name, old.sync_schedule, old.deleted_at, old.workspace_id, old.status_version)
+             is distinct from (new.syncing_until, new.error, new.last_sync, new.rows_accepted, new.rows_rejected, new.statistics, new.name, new.sync_schedule, new.deleted_at, new.workspace_id, new.status_version))
+           execute function attribution.tell_source_change()`,
+        // A sync that was asked for changes nothing else yet.
+        `create function attribution.count_requested_sync() returns trigger language plpgsql
+           as $$ begin
+             update attribution.data_sources set status_version = status_version + 1 where id = new.data_source_id;
+             return null;
+           end $$`,
+        `create trigger count_requested_sync after insert on attribution.uploads for each row when (new.cause = 'sync') execute function attribution.count_requested_sync()`,
+      ],
+    },
   ],
 };

@@ -1,11 +1,13 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { Attribution } from './attributions/attribution.ts';
+import { attributionChangeResolver } from './attributions/attribution-change-resolver.ts';
 import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from './attributions/attribution-links-resolver.ts';
 import { attributionProgressResolver } from './attributions/attribution-progress-resolver.ts';
 import { AttributionResolver } from './attributions/attribution-resolver.ts';
 import type { RunAttributionServices } from './attributions/run-attribution.ts';
 import { DataSource } from './data-sources/data-source.ts';
 import { DataSourceResolver, type DataSourceServices } from './data-sources/data-source-resolver.ts';
+import { sourceChangeResolver } from './data-sources/source-change-resolver.ts';
 import { Upload } from './data-sources/upload.ts';
 import { Experiment } from './experiments/experiment.ts';
 import { ExperimentResolver } from './experiments/experiment-resolver.ts';
@@ -21,7 +23,7 @@ export function attributionSubgraph(services: DataSourceServices & RunAttributio
   const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
   return buildSubgraph({
     name: 'attribution',
-    resolvers: [dataSources, new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), new ResultVerificationResolver(services)],
+    resolvers: [dataSources, sourceChangeResolver(services), new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), attributionChangeResolver(services, attributions), new ResultVerificationResolver(services)],
     references: {
       DataSource: (reference, context) => dataSources.resolveReference(reference, context),
       Attribution: (reference, context) => attributions.resolveReference(reference, context),

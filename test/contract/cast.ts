@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import WebSocket from 'ws';
@@ -135,9 +136,27 @@ export function send({ operation, pattern }: OperationPath, request: ExampleRequ
   return caller.open(operation.method, addressOf(pattern, request), body, { ...(body === undefined ? {} : { 'content-type': isUpload ? 'text/csv' : 'application/json' }), ...request.headers });
 }
 
+/** Silence after which a stream without an end has told what there was to tell. */
+const SILENCE_MS = 100;
+
+/** The text of an answer; of an event stream, what it says before it falls silent. */
+export async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const isSilent = text === '' ? new Promise<never>(() => undefined) : sleep(SILENCE_MS, null);
+    const piece = await Promise.race([reader.read(), isSilent]);
+    if (piece === null || piece.done) break;
+    text += piece.value;
+  }
+  await reader.cancel();
+  return text;
+}
+
 /** An answer and what came of it: `403 insufficient_permissions role`, or the status alone. */
 export async function answerOf(response: Response): Promise<{ readonly outcome: string; readonly text: string }> {
-  const text = await response.text();
+  const text = await textOf(response);
   if (response.ok) return { outcome: String(response.status), text };
   const { error } = JSON.parse(text) as { error: { type: string; code?: string } };
   return { outcome: outcome(response.status, error.type, error.code), text };

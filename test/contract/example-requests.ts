@@ -108,7 +108,7 @@ export interface Saying {
 }
 
 /** Root fields that no row of the contract asks, with what they take. */
-const KIND_OF_FIELD: Readonly<Record<string, IdPrefix>> = { dataSource: 'ds', workspace: 'ws', attribution: 'attr', experiment: 'exp', agent: 'agent', addRecords: 'ds' };
+const KIND_OF_FIELD: Readonly<Record<string, IdPrefix>> = { dataSource: 'ds', dataSourceStatus: 'ds', attributionChanged: 'ds', workspace: 'ws', attribution: 'attr', experiment: 'exp', agent: 'agent', addRecords: 'ds' };
 const FURTHER_INPUT: Readonly<Record<string, Json>> = { addRecords: { records: [{ user_id: 'x' }] } };
 
 /** A saying for every root field of the graph: the documents of the contract with its examples, and bare fields where no row asks. */
@@ -152,10 +152,11 @@ function rootFieldOf(document: DocumentNode): string {
 
 function ofField(kind: Saying['kind'], field: string, argumentNames: readonly string[]): Saying {
   const prefix = KIND_OF_FIELD[field];
-  const takesId = argumentNames.includes('id') || argumentNames.includes('input');
+  const idName = argumentNames.find((name) => name === 'id' || name.endsWith('Id'));
+  const takesId = idName !== undefined || argumentNames.includes('input');
   if (takesId && prefix === undefined) throw new Error(`the matrix does not know what kind of id ${field} takes: teach it`);
-  const place: Place = argumentNames.includes('id') ? 'path/id' : 'body/dataSourceId';
-  const [declared, given] = !takesId ? ['', ''] : argumentNames.includes('id') ? ['($id: ID!)', '(id: $id)'] : [`($input: ${field[0]!.toUpperCase()}${field.slice(1)}Input!)`, '(input: $input)'];
+  const place: Place = idName === undefined ? 'body/dataSourceId' : 'path/id';
+  const [declared, given] = !takesId ? ['', ''] : idName !== undefined ? ['($id: ID!)', `(${idName}: $id)`] : [`($input: ${field[0]!.toUpperCase()}${field.slice(1)}Input!)`, '(input: $input)'];
   return {
     field,
     kind,

@@ -44,6 +44,7 @@ const CONTRACT_TABLE: readonly Row[] = [
   [/^POST \/commissions\/verify$/, 'referrals:read', 'administer'],
   [/^\w+ \/audit\b/, 'audit:read', 'audit'],
   [/^\w+ \/keys\b/, null, 'account', true],
+  [/^GET \/events$/, null, 'read'],
   [/^\w+ \/webhooks\b/, null, 'configure'],
   [/^GET \/workspaces\b/, null, 'self'],
   [/^POST \/workspaces$/, null, 'account', true],

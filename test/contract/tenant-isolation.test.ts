@@ -6,7 +6,7 @@ import type { Principal } from '../../platform/auth/principal.ts';
 import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
 import { Caller, TEST_SECRET } from '../house.ts';
-import { answerOf, furnish, identityOf, issueKey, openCast, say, send, type Belongings, type Cast, type Player } from './cast.ts';
+import { answerOf, furnish, identityOf, issueKey, openCast, say, send, textOf, type Belongings, type Cast, type Player } from './cast.ts';
 import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type IdKind, type Place } from './example-requests.ts';
 
 /** Somebody who may not see what the owner has, and what of it is no secret to them. */
@@ -89,7 +89,7 @@ describe('what outsiders can find out', () => {
     test.each(OPERATION_PATHS.filter(({ operation, pattern }) => operation.method === 'GET' && !pattern.includes('{')))('$name shows nothing of the owner', async (each) => {
       const outsider = outsiders[name]!;
       if (mayKnow(outsider, each.operation.action)) return;
-      const text = await (await send(each, exampleRequest(each.operation, unknownId), outsider.caller)).text();
+      const text = await textOf(await send(each, exampleRequest(each.operation, unknownId), outsider.caller));
       for (const secret of secretsOf(outsider)) expect(text).not.toContain(secret);
     });
 

@@ -254,7 +254,9 @@ const SDL = /* GraphQL */ `
     runAttribution(input: RunAttributionInput!): RunAttributionPayload!
     cancelAttribution(input: CancelAttributionInput!): CancelAttributionPayload!
   }
-  type Subscription { attributionProgress(id: ID!, after: Int): AttributionProgress! }
+  type RecordedEvent { id: ID! type: String! timestamp: DateTime! environment: Environment! subject: ID! data: JSON! }
+  type EventFeedItem { position: Int! event: RecordedEvent }
+  type Subscription { attributionProgress(id: ID!, after: Int): AttributionProgress! events(after: Int, types: [String!]): EventFeedItem! }
 `;
 
 type Resolver = (args: never, context: RequestContext) => unknown;

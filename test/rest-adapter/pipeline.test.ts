@@ -15,6 +15,7 @@ describe('order of the steps', () => {
     ['job', ['run-job']],
     ['upload', ['ingest-upload']],
     ['stream', ['stream-progress']],
+    ['feed', ['follow-feed']],
     ['publicRead', ['check-health']],
     ['publicWrite', ['execute-document']],
     ['unmatched', ['refuse-unmatched']],

@@ -151,6 +151,10 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     attributionProgress: async function* ({ id }: { id: string }) {
       yield { sequence: 1, kind: 'RESULT', result: attribution(id, 'COMPLETED') };
     },
+    events: async function* () {
+      yield { position: 0, event: null };
+      yield { position: 1, event: { id: 'evt_x', type: 'agent.tier_changed', timestamp: '2026-01-31T17:58:00.000Z', environment: 'LIVE', subject: 'agent_x', data: {} } };
+    },
     ...replaced,
   } as Resolvers;
 }

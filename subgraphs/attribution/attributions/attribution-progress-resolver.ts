@@ -5,7 +5,7 @@ import { requireUuid } from '../../../platform/identifiers.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { AttributionProgressType, presentProgress } from './attribution-progress-type.ts';
 import { AttributionStore } from './attribution-store.ts';
-import { hasEventsAfter, ProgressWatch, type SequencedEvent } from './progress.ts';
+import { hasEventsAfter, watchProgress, type SequencedEvent } from './progress.ts';
 import type { RunAttributionServices } from './run-attribution.ts';
 
 interface WatchArguments {
@@ -46,5 +46,5 @@ async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub
     const attribution = await new AttributionStore(em).require(uuid);
     return attribution.isFinished() && !(await hasEventsAfter(em, uuid, last));
   });
-  return isOver ? NOTHING_FOLLOWS : new ProgressWatch(services.database, services.pubSub, principal, uuid, last);
+  return isOver ? NOTHING_FOLLOWS : watchProgress(services.database, services.pubSub, principal, uuid, last);
 }

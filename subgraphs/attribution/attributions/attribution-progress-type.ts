@@ -1,18 +1,16 @@
-import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, Int, ObjectType } from 'type-graphql';
+import { ProgressKindEnum, type ProgressKind } from '../progress-kind-type.ts';
 import type { AttributionModel, AttributionStatus } from './attribution.ts';
 import { AttributionType, ChannelImpactType, ModelEnum, StatusEnum } from './attribution-type.ts';
 import { presentChannels } from './present-attribution.ts';
 import type { SequencedEvent } from './progress.ts';
-
-const ProgressKindEnum = { PROGRESS: 'PROGRESS', CHANNEL_RESULT: 'CHANNEL_RESULT', RESULT: 'RESULT', ERROR: 'ERROR' } as const;
-registerEnumType(ProgressKindEnum, { name: 'ProgressKind', description: 'RESULT and ERROR are the last event of a stream.' });
 
 @ObjectType('AttributionProgress', { description: 'One thing that happened to an analysis.' })
 export class AttributionProgressType {
   @Field(() => Int, { description: 'Counted from 1 without gaps; pass the last one as `after` to resume.' })
   sequence!: number;
   @Field(() => ProgressKindEnum, { description: 'Which of the members below are there.' })
-  kind!: keyof typeof ProgressKindEnum;
+  kind!: ProgressKind;
   @Field(() => Float, { description: 'In [0, 1].' })
   progress!: number;
   @Field(() => String, { nullable: true, description: 'queued, loading, building_journeys, model:…, combining, signing.' })

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
-import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
+import { SequencedWatch, type WatchedSequence } from '../../../platform/events/sequenced-watch.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type TenantScope } from '../../../platform/postgres/database.ts';
-import { RESYNC, type PubSub, type Resync } from '../../../platform/postgres/pub-sub.ts';
+import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { AttributionFailure, AttributionModel } from './attribution.ts';
 import type { ChannelFigures } from './figures.ts';
@@ -36,8 +35,6 @@ export interface ScopedRun {
 export interface RevisionRun extends ScopedRun {
   readonly revision: number;
 }
-
-const OUTAGE_PAUSE_MS = 500;
 
 const topicOf = (attributionId: Uuid) => `attribution-progress:${attributionId}`;
 
@@ -120,64 +117,15 @@ export class ProgressWriter {
   }
 }
 
-/**
- * The history of a run from behind `after`, and then what happens, until the run ends.
- * Notifications carry the events; a gap or a lost connection is mended from the table.
- * Written by hand: `return()` on an async generator would wait behind its pending `next()`.
- */
-export class ProgressWatch implements AsyncIterableIterator<SequencedEvent> {
-  readonly #notifications: AsyncIterableIterator<SequencedEvent | Resync>;
-  readonly #readMissed: (after: number) => Promise<SequencedEvent[]>;
-  #pending: SequencedEvent[] | null = null;
-  #last: number;
-  #ended = false;
-
-  /** Starts listening at once, so that nothing falls between the history and the future. */
-  constructor(database: Database, pubSub: PubSub, scope: TenantScope, attributionId: Uuid, after: number) {
-    this.#notifications = pubSub.subscribe<SequencedEvent>(topicOf(attributionId));
-    this.#readMissed = (last) => database.asTenant(scope, (em) => eventsAfter(em, attributionId, last));
-    this.#last = after;
-  }
-
-  async next(): Promise<IteratorResult<SequencedEvent, undefined>> {
-    while (!this.#ended) {
-      this.#pending ??= await this.#missed();
-      const event = this.#pending.shift();
-      if (event === undefined) {
-        const { done, value } = await this.#notifications.next();
-        if (done === true) break;
-        this.#pending = value === RESYNC || value.sequence > this.#last + 1 ? null : [value];
-      } else if (event.sequence > this.#last) {
-        this.#last = event.sequence;
-        if (endsRun(event.event)) await this.return();
-        return { done: false, value: event };
-      }
-    }
-    return { done: true, value: undefined };
-  }
-
-  /** While the database is away, asking again is all that the watcher could do as well. */
-  async #missed(): Promise<SequencedEvent[]> {
-    while (!this.#ended) {
-      try {
-        return await this.#readMissed(this.#last);
-      } catch (error) {
-        if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
-        await sleep(OUTAGE_PAUSE_MS, undefined, { ref: false });
-      }
-    }
-    return [];
-  }
-
-  async return(): Promise<IteratorResult<SequencedEvent, undefined>> {
-    this.#ended = true;
-    await this.#notifications.return?.();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
+/** The history of a run from behind `after`, and then what happens, until the run ends. */
+export function watchProgress(database: Database, pubSub: PubSub, scope: TenantScope, attributionId: Uuid, after: number): SequencedWatch<SequencedEvent> {
+  const sequence: WatchedSequence<SequencedEvent> = {
+    news: pubSub.subscribe<SequencedEvent>(topicOf(attributionId)),
+    placeOf: (event) => event.sequence,
+    read: (last) => database.asTenant(scope, (em) => eventsAfter(em, attributionId, last)),
+    isLast: ({ event }) => event.kind === 'RESULT' || event.kind === 'ERROR',
+  };
+  return new SequencedWatch(sequence, after);
 }
 
 /** Whether any event behind `after` is still kept. */
@@ -198,8 +146,4 @@ export async function latestProgress(em: SqlEntityManager, attributionIds: reado
 
 async function eventsAfter(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<SequencedEvent[]> {
   return em.execute<SequencedEvent[]>(`select sequence, event from attribution.attribution_progress where attribution_id = ? and sequence > ? order by sequence`, [attributionId, after]);
-}
-
-function endsRun(event: ProgressEvent): boolean {
-  return event.kind === 'RESULT' || event.kind === 'ERROR';
 }

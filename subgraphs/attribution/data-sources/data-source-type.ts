@@ -73,6 +73,8 @@ export class CurrentSyncType {
   startedAt!: Date;
   @Field(() => Float, { description: 'Rows accepted so far.' })
   rows!: number;
+  @Field(() => Float, { description: 'Bytes of the upload that were read so far.' })
+  bytes!: number;
 }
 
 @ObjectType('DataSourceSync', { description: 'One upload or sync of a source.' })

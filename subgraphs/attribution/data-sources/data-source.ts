@@ -66,6 +66,8 @@ const DataSourceSchema = defineEntity({
     verifiedParts: p.text().nullable(),
     /** An analysis of it was asked for with auto_refresh. */
     feedsRefreshes: p.boolean().default(false),
+    /** Counted by the database with every change that a watcher sees. */
+    statusVersion: p.integer().default(0),
     lastSync: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     deletedAt: p.datetime(3).nullable(),

@@ -46,7 +46,7 @@ export function presentDetail(source: DataSource, uploads: readonly Upload[], no
       rejected: Number(source.rowsRejected),
     },
     quality: statistics === null || statistics.conversions === 0 ? null : statistics,
-    currentSync: open === undefined ? null : { syncId: publicId('sync', open.id as Uuid), progress: null, startedAt: open.startedAt, rows: open.rowsAccepted },
+    currentSync: open === undefined ? null : { syncId: publicId('sync', open.id as Uuid), progress: null, startedAt: open.startedAt, rows: open.rowsAccepted, bytes: Number(open.bytes) },
     recentSyncs: uploads.map((upload) => ({ ...presentSync(upload), status: isLost(upload, source, now) ? 'failed' : upload.status })),
   };
 }

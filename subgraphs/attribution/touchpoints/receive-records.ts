@@ -25,7 +25,7 @@ export interface ReceiveServices {
 
 /** While rows arrive, the source counts as syncing for this long after the last sign of life. */
 const SYNCING_LEASE_MS = 60_000;
-const SIGN_OF_LIFE_MS = 5_000;
+const SIGN_OF_LIFE_MS = 1_000;
 
 /**
  * Streams rows into a source and keeps the record of it. When it resolves, every accepted row is stored; when it
@@ -45,7 +45,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
       delimiter: source.delimiter ?? 'auto',
       ...(source.mapping == null ? {} : { mapping: source.mapping }),
       sourceCurrency: source.currency ?? null,
-      onProgress: signOfLife(services, source),
+      onProgress: signOfLife(services, source, upload),
       now: upload.startedAt,
     });
     return await completeUpload(services, source, upload, report, onStored);
@@ -71,17 +71,20 @@ async function beginUpload(services: ReceiveServices, principal: Principal, data
   });
 }
 
-/** Prolongs the lease of a running upload now and then, so that a killed one stops counting by itself. */
-function signOfLife(services: ReceiveServices, source: DataSource): () => void {
+/** Prolongs the lease of a running upload now and then, so that a killed one stops counting by itself, and tells how far it has come. */
+function signOfLife(services: ReceiveServices, source: DataSource, upload: Upload): (progress: { readonly bytes: number }) => void {
   let lastMs = services.clock().getTime();
-  return () => {
+  return ({ bytes }) => {
     const nowMs = services.clock().getTime();
     if (nowMs - lastMs < SIGN_OF_LIFE_MS) return;
     lastMs = nowMs;
     const until = new Date(nowMs + SYNCING_LEASE_MS);
-    // Only a status display hangs on it: when this write fails, the source shows as connected a little early.
+    // Only a status display hangs on it: when this write fails, the source shows as connected a little early. An upload that is over stays so.
     void services.database
-      .asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]))
+      .asTenant(wholeAccount(source), async (em) => {
+        const running = await em.execute<unknown[]>(`update attribution.uploads set bytes = ? where id = ? and status = 'running' returning 1`, [bytes, upload.id]);
+        if (running.length > 0) await em.execute(`update attribution.data_sources set syncing_until = ? where id = ?`, [until, source.id]);
+      })
       .catch(() => undefined);
   };
 }

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { EVENT_CATALOGUE, type EventType } from '../../../platform/events/event-catalogue.ts';
 import { eventsOwner } from '../../../platform/events/migrations.ts';
-import { eventsAfter, recordEvent, subjectTopic, type RecordedEvent } from '../../../platform/events/outbox.ts';
+import { recordEvent, type RecordedEvent } from '../../../platform/events/outbox.ts';
 import { startRelay, type EventConsumer, type Relay } from '../../../platform/events/relay.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
-import { createPubSub, pubSubOwner, RESYNC, type PubSub } from '../../../platform/postgres/pub-sub.ts';
+import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 
 const logger = pino({ level: 'silent' });
@@ -102,23 +102,6 @@ test('a consumer acts for the tenant of the event and sees nothing of others', a
   await record(account, 'agent_own');
   await until(() => tenants.size === 2);
   expect(tenants).toEqual(new Map([[other, new Set([other])], [account, new Set([account])]]));
-});
-
-test('watchers of a subject are told at the commit, and can read what they missed', async () => {
-  const account = newUuid();
-  await record(account, 'agent_watched');
-  const watching = processes[1]!.pubSub.subscribe<RecordedEvent>(subjectTopic(account, 'live', 'agent_watched'));
-  const told = (async () => {
-    // The first event may still be on its way.
-    for await (const message of watching) if (message !== RESYNC && message.sequence > 1) return message;
-    return undefined;
-  })();
-  const recorded = await record(account, 'agent_watched');
-  expect(await told).toMatchObject({ eventId: recorded.eventId, sequence: 2, type: 'agent.tier_changed' });
-  await watching.return?.();
-  const missed = await processes[1]!.database.asTenant(account, (em) => eventsAfter(em, 'live', 'agent_watched', 0));
-  expect(missed.map(({ sequence }) => sequence)).toEqual([1, 2]);
-  expect(await processes[1]!.database.asTenant(newUuid(), (em) => eventsAfter(em, 'live', 'agent_watched', 0))).toEqual([]);
 });
 
 test('an event is passed on soon after its commit', async () => {
