@@ -1,5 +1,5 @@
 /**
- * How soon a task stops that is cancelled: `node --import ./processes/typescript-hook.mjs bench/compute/cancelling.ts [events]`
+ * How soon a task stops that is cancelled: `node --import ./processes/typescript-hook.mjs bench/compute/cancelling.ts [events] [channels,…]`
  * The longest stretch of work between two looks at the cancel flag, per task, in milliseconds of CPU time of the thread: what others
  * do on the machine does not count. Then, on the pool, the time from the abort to the answer, at five moments of each task.
  */
@@ -12,8 +12,9 @@ const BAR_MS = 200;
 const MOMENTS = 5;
 
 const events = Number(process.argv[2] ?? 10_000_000);
-// Many events, and fewer of as many channels as a model takes.
-const tasks = [...heavyTasks(events, 12, [1, 2, 3, 4]), ...heavyTasks(events / 20, 60, [1, 2]), ...heavyTasks(events / 50, 500, [1])];
+/** Many events, and fewer of as many channels as a model takes: relative weights of 500 take a minute. */
+const channels = (process.argv[3] ?? '12,60,500').split(',').map(Number);
+const tasks = channels.flatMap((count) => heavyTasks(events * Math.min(1, (12 / count) ** 1.2), count, count <= 12 ? [1, 2, 3, 4] : [1]));
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
