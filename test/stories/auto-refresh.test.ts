@@ -31,14 +31,12 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
   };
   const order = (revenue: number, day = '2025-03-01'): string => `late${(orders += 1)},${day}T10:00:00Z,,,0,1,${revenue.toFixed(2)}`;
 
-  /** Resolves when nobody has anything left to do for late rows. */
-  const settled = async (): Promise<void> => {
-    for (;;) {
-      const { rows } = await owner.query(`select name, state from jobs.job where name in ('data-source.late-rows', 'attribution.refresh') and state in ('created', 'retry', 'active')`);
-      if (rows.length === 0) return;
-      await sleep(POLL_MS);
-    }
+  const done = async (...queues: readonly string[]): Promise<void> => {
+    while ((await owner.query(`select 1 from jobs.job where name = any($1) and state in ('created', 'retry', 'active')`, [queues])).rows.length > 0) await sleep(POLL_MS);
   };
+  const looked = () => done('data-source.late-rows');
+  /** Resolves when nobody has anything left to do for late rows. */
+  const settled = () => done('data-source.late-rows', 'attribution.refresh');
 
   beforeAll(async () => {
     house = await openHouse(layout);
@@ -112,8 +110,9 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     expect((await caller.open('GET', `/attribution/${String(first['id'])}/export`)).status).toBe(200);
     const refused = await caller.post(`/attribution/${String(first['id'])}/cancel`, {});
     expect({ status: refused.status, error: refused.body['error'] }).toMatchObject({ status: 409, error: { code: 'already_finished', message: expect.stringContaining('late rows') } });
-    // Rows that come meanwhile are not forgotten.
+    // Rows that come meanwhile are looked at while nothing can be done about them, and not forgotten.
     await upload(order(Number(before['revenue']) * 0.01));
+    await looked();
     const stream = new EventStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
     await owner.query('commit');
     await stream.ended;
@@ -138,11 +137,8 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     // Nothing signs: every attempt fails.
     await owner.query(`alter table trust.signing_keys rename to mislaid_keys`);
     await settled();
-    for (;;) {
-      const { rows } = await owner.query(`select 1 from jobs.job where name = 'attribution.refresh.exhausted' and state in ('created', 'retry', 'active')`);
-      if (rows.length === 0 && (await read(first))['status'] === ('completed' as unknown as Json)) break;
-      await sleep(POLL_MS);
-    }
+    await done('attribution.refresh.exhausted');
+    while (String((await read(first))['status']) !== 'completed') await sleep(POLL_MS);
     await owner.query(`alter table trust.mislaid_keys rename to signing_keys`);
     const kept = await read(first);
     expect(kept).toMatchObject({ status: 'completed', revision: before['revision'], revenue: before['revenue'], signature: before['signature'], failure: null });
