@@ -100,8 +100,8 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
   test('the last revision can be read and cannot be cancelled while the next is made; its events go on behind those that were told', async () => {
     const before = await read(first);
     const { sequence } = (await owner.query('select max(sequence) as sequence from attribution.attribution_progress where attribution_id = (select id from attribution.attributions where auto_refresh)')).rows[0] as { sequence: number };
-    // The run under way is made to wait for its turn.
-    await owner.query('begin; lock table attribution.experiments in access exclusive mode');
+    // The run is kept from ending.
+    await owner.query('begin; lock table events.outbox in exclusive mode');
     await upload(order(Number(before['revenue']) * 0.01));
     let now = await read(first);
     for (; now['status'] !== ('processing' as unknown as Json); now = await read(first)) await sleep(POLL_MS);
@@ -110,10 +110,11 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     expect((await caller.open('GET', `/attribution/${String(first['id'])}/export`)).status).toBe(200);
     const refused = await caller.post(`/attribution/${String(first['id'])}/cancel`, {});
     expect({ status: refused.status, error: refused.body['error'] }).toMatchObject({ status: 409, error: { code: 'already_finished', message: expect.stringContaining('late rows') } });
-    // Rows that come meanwhile are looked at while nothing can be done about them, and not forgotten.
+    const stream = new EventStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
+    await stream.next('progress', ({ data }) => String(data['stage']) === 'signing');
+    // Rows that come when the others were read are looked at while nothing can be done about them, and not forgotten.
     await upload(order(Number(before['revenue']) * 0.01));
     await looked();
-    const stream = new EventStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
     await owner.query('commit');
     await stream.ended;
     expect(stream.events[0]!.id).toBe(sequence + 1);
@@ -123,6 +124,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     await settled();
     const after = await read(first);
     expect(Number(after['revenue'])).toBeCloseTo(Number(before['revenue']) * 1.02, 0);
+    expect(Number(after['revision'])).toBe(Number(before['revision']) + 2);
     const revisions = (await events(first)).slice(1).map(({ type, data }) => [type, Number(data['revision'])]);
     expect(revisions).toEqual(revisions.map((_, place) => ['attribution.updated', place + 2]));
     expect(Number(after['revision'])).toBe(revisions.length + 1);
