@@ -87,13 +87,14 @@ export function runEvidence(input: EvidenceInput, checkpoint: Checkpoint): Evide
   if (sums.journeys === 0) return insufficientData('There are no journeys with a touch in this range.');
   const tick = (fraction: number): void => checkpoint(0.4 + 0.5 * fraction);
   const { folds, window, reference, kind } = input.events === null ? dealt(input, states, tick) : followed(input, input.events, states, tick);
+  const look = (): void => checkpoint(0.9);
   return {
     ok: true,
-    calibrationError: calibrationError(folds),
+    calibrationError: calibrationError(folds, look),
     perplexityAnomaly: perplexityAnomaly(window, reference),
     transitionDivergence: divergence(window, reference),
     reference: kind,
-    witness: witnessOf(paths, states, all, sums),
+    witness: witnessOf(paths, states, all, sums, look),
   };
 }
 
@@ -114,7 +115,7 @@ function dealt({ paths, seed }: EvidenceInput, states: States, tick: (fraction: 
  * before them is unknown to both, since the one may have no past in the store.
  */
 function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInput, events: EventTable, states: States, tick: (fraction: number) => void): Compared {
-  const sample = sampleUsers(events, MOST_USERS);
+  const sample = sampleUsers(events, MOST_USERS, () => tick(0));
   const folds = Array.from({ length: FOLDS }, () => emptyTransitions(states.size));
   const walk = (table: EventTable, window: JourneyWindow, countsOf: (user: number) => Transitions): void =>
     eachJourney(
@@ -139,10 +140,11 @@ function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInpu
   return { folds, window: within(sample, rangeStartS, rangeEndS), reference: within(past, 2 * rangeStartS - rangeEndS, rangeStartS), kind: 'preceding_window' };
 }
 
-function witnessOf(paths: PathTable, states: States, all: Transitions, sums: JourneySums): JourneyWitness {
-  const chain = states.areChannels ? absorption(all) : null;
+function witnessOf(paths: PathTable, states: States, all: Transitions, sums: JourneySums, look: () => void): JourneyWitness {
+  const chain = states.areChannels ? absorption(all, look) : null;
   const lastClick = new Float64Array(paths.channels.length);
   for (let p = 0; p < paths.conversions.length; p++) {
+    if (p % PATHS_PER_CHECK === 0) look();
     const end = paths.offsets[p + 1]!;
     if (end > paths.offsets[p]!) lastClick[paths.steps[end - 1]!]! += paths.value[p]!;
   }

@@ -2,8 +2,10 @@ import type { EventTable } from '../journey-tables.ts';
 
 const LEAST_SHARE = 0.01;
 
-/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. */
-export function sampleUsers(table: EventTable, leastUsers: number): EventTable {
+const USERS_PER_CHECK = 8_192;
+
+/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `look` looks at the cancel flag. */
+export function sampleUsers(table: EventTable, leastUsers: number, look: () => void): EventTable {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const users = userHash.length;
   const share = Math.max(LEAST_SHARE, leastUsers / users);
@@ -13,6 +15,7 @@ export function sampleUsers(table: EventTable, leastUsers: number): EventTable {
   const chosen = (user: number): boolean => Math.imul(userHash[user]! ^ (userHash[user]! >>> 15), 0x85ebca6b) >>> 0 < limit;
   let [sampledUsers, sampledEvents, sampledValues] = [0, 0, 0];
   for (let user = 0; user < users; user++) {
+    if (user % USERS_PER_CHECK === 0) look();
     if (!chosen(user)) continue;
     sampledUsers += 1;
     sampledEvents += userStart[user + 1]! - userStart[user]!;
@@ -29,6 +32,7 @@ export function sampleUsers(table: EventTable, leastUsers: number): EventTable {
   };
   let [u, e, v, valueIndex] = [0, 0, 0, 0];
   for (let user = 0; user < users; user++) {
+    if (user % USERS_PER_CHECK === 0) look();
     const begin = userStart[user]!;
     const stop = userStart[user + 1]!;
     const firstValue = valueIndex;

@@ -34,8 +34,8 @@ export interface Explained {
   readonly value: Explanation;
   readonly exact: boolean;
   readonly evaluations: number;
-  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. */
-  readonly weightsNear: (correlations: PresenceCorrelations) => Readonly<Record<'conversion' | 'value', Float64Array>>;
+  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `look` looks at the cancel flag. */
+  readonly weightsNear: (correlations: PresenceCorrelations, look: () => void) => Readonly<Record<'conversion' | 'value', Float64Array>>;
 }
 
 function spread(explanation: Explanation, varying: Int32Array, channels: number): Association {
@@ -69,7 +69,7 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
   if (channels > MOST_CHANNELS) return failure('too_many_channels', `Association is analysed for up to ${MOST_CHANNELS} channels; this data has ${channels}. Merge some.`);
   const sets = channelSets(table, 'all', (fraction) => checkpoint(fraction * 0.4));
-  const sums = sumPresence(sets, channels);
+  const sums = sumPresence(sets, channels, () => checkpoint(0.4));
   const varying = varyingChannels(sums, channels);
   if (varying.length === 0) return insufficientData('Every journey touches the same channels, so their presence explains nothing.');
   const deviationOfValue = valueDeviation(table, sums);
@@ -99,11 +99,12 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const value = scaled(divider.share, totals.value);
   const groups = varying.length > MOST_CHANNELS_IN_ALL_GROUPS ? GROUPS_OF_MANY_CHANNELS : JOURNEY_GROUPS;
   const replicates = new Float64Array(groups * channels);
-  const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed);
+  const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed, () => checkpoint(0.7));
   for (let g = 0; g < groups; g++) {
-    checkpoint(0.7 + (g / groups) * 0.3);
+    const look = (): void => checkpoint(0.7 + (g / groups) * 0.3);
+    look();
     const row = presenceRow(without, channels, g);
-    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue))[outcome];
+    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue), look)[outcome];
     const all = sumOf(near);
     // Revenue of paths without a conversion belongs to no group.
     const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
@@ -127,8 +128,8 @@ export function associate<Model extends 'dominance' | 'rwa'>(
 }
 
 /** One row of sums per group: all journeys but those of the group, scaled to the whole. */
-function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number): PresenceSums {
-  const byGroup = sumPresenceByGroup(sets, channels, groups, seed);
+function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number, look: () => void): PresenceSums {
+  const byGroup = sumPresenceByGroup(sets, channels, groups, seed, look);
   for (const column of ['pairs', 'conversions', 'value', 'totals'] as const) deleteEachGroup(byGroup[column], groups, sums[column]);
   return byGroup;
 }

@@ -1,6 +1,7 @@
 import { RandomGroups } from '../numerics/random-groups.ts';
 import { orderDeviation } from './channel-sets.ts';
 import type { ChannelSets } from './channel-sets.ts';
+import { PATHS_PER_CHECK } from './credits.ts';
 
 /** Sums over journeys with a touch. */
 export interface PresenceSums {
@@ -40,20 +41,22 @@ function addJourneys(sums: PresenceSums, row: number, channels: number, members:
   }
 }
 
-/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. */
-export function sumPresence(sets: ChannelSets, channels: number): PresenceSums {
+/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `look` looks at the cancel flag. */
+export function sumPresence(sets: ChannelSets, channels: number, look: () => void): PresenceSums {
   const sums = emptySums(channels);
   for (let s = 0; s < sets.count; s++) {
+    if (s % PATHS_PER_CHECK === 0) look();
     addJourneys(sums, 0, channels, sets.members, sets.offsets[s]!, sets.offsets[s + 1]!, sets.conversions[s]!, sets.nulls[s]!, sets.value[s]!);
   }
   return sums;
 }
 
 /** The same with the journeys divided among random groups: one row per group. */
-export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number): PresenceSums {
+export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number, look: () => void): PresenceSums {
   const random = new RandomGroups(groups, seed);
   const sums = emptySums(channels, groups);
   for (let s = 0; s < sets.count; s++) {
+    if (s % PATHS_PER_CHECK === 0) look();
     const first = sets.offsets[s]!;
     const end = sets.offsets[s + 1]!;
     const converted = sets.conversions[s]!;

@@ -53,11 +53,12 @@ export function symmetricEigen(matrix: Float64Array, size: number, tick?: () => 
   return { values, vectors };
 }
 
-/** V·f(D)·Vᵀ: a function of a symmetric matrix, from its eigen decomposition. */
-export function spectralFunction({ values, vectors }: Eigen, of: (value: number) => number): Float64Array {
+/** V·f(D)·Vᵀ: a function of a symmetric matrix, from its eigen decomposition. `tick` runs once per eigenvalue. */
+export function spectralFunction({ values, vectors }: Eigen, of: (value: number) => number, tick?: () => void): Float64Array {
   const size = values.length;
   const result = new Float64Array(size * size);
   for (let k = 0; k < size; k++) {
+    tick?.();
     const factor = of(values[k]!);
     if (factor === 0) continue;
     for (let i = 0; i < size; i++) {

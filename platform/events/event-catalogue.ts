@@ -99,7 +99,7 @@ export const EVENT_CATALOGUE = {
     description: 'Late rows have changed the revenue of an analysis with auto_refresh, and it was run again.',
     data: finishedAnalysis.extend({ revision: z.int().min(2), previous_delta_r_cents: cents, reason: z.literal('late_data') }),
     example: { ...exampleAnalysis, revision: 2, previous_delta_r_cents: 1_801_220, reason: 'late_data' as const },
-    emittedBy: null,
+    emittedBy: 'subgraphs/attribution/attributions/announce-attribution.ts',
   }),
   'health.alert': entry({
     description: 'The health score of a source fell below 60, or by 15 points within 7 days.',

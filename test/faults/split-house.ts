@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { requireUuid } from '../../platform/identifiers.ts';
 import { MIGRATION_OWNERS } from '../../processes/ground.ts';
+import type { Json } from '../house.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
 import { Service } from './service.ts';
 
@@ -15,6 +16,10 @@ export interface SplitHouse {
   startWorker(): Promise<Service>;
   /** The number of the attempt that is under way at an analysis; undefined while nobody is at work on it. */
   attemptAt(attributionId: string): Promise<number | undefined>;
+  /** What the outbox holds of a subject, in order. */
+  eventsOf(subject: string): Promise<readonly { readonly type: string; readonly data: Json }[]>;
+  /** How many jobs of these queues wait or run. */
+  openJobs(...queues: readonly string[]): Promise<number>;
   /** Keeps every change to the analyses waiting until the returned function is called. */
   holdUpWrites(): Promise<() => Promise<void>>;
   /** Ends every process that is left; how each ended, workers last. */
@@ -56,6 +61,13 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     async attemptAt(attributionId) {
       const { rows } = await owner.query<{ attempt: number }>(`select retry_count + 1 as attempt from jobs.job where name = 'attribution.run' and state = 'active' and data ->> 'attributionId' = $1`, [requireUuid('attr', attributionId, 'analysis')]);
       return rows[0]?.attempt;
+    },
+    async eventsOf(subject) {
+      return (await owner.query('select type, data from events.outbox where subject = $1 order by sequence', [subject])).rows;
+    },
+    async openJobs(...queues) {
+      const { rows } = await owner.query<{ count: string }>(`select count(*) from jobs.job where name = any($1) and state in ('created', 'retry', 'active')`, [queues]);
+      return Number(rows[0]!.count);
     },
     async holdUpWrites() {
       await owner.query('begin; lock table attribution.attributions in exclusive mode');

@@ -31,14 +31,12 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
   };
   const order = (revenue: number, day = '2025-03-01'): string => `late${(orders += 1)},${day}T10:00:00Z,,,0,1,${revenue.toFixed(2)}`;
 
-  /** Resolves when nobody has anything left to do for late rows. */
-  const settled = async (): Promise<void> => {
-    for (;;) {
-      const { rows } = await owner.query(`select name, state from jobs.job where name in ('data-source.late-rows', 'attribution.refresh') and state in ('created', 'retry', 'active')`);
-      if (rows.length === 0) return;
-      await sleep(POLL_MS);
-    }
+  const done = async (...queues: readonly string[]): Promise<void> => {
+    while ((await owner.query(`select 1 from jobs.job where name = any($1) and state in ('created', 'retry', 'active')`, [queues])).rows.length > 0) await sleep(POLL_MS);
   };
+  const looked = () => done('data-source.late-rows');
+  /** Resolves when nobody has anything left to do for late rows. */
+  const settled = () => done('data-source.late-rows', 'attribution.refresh');
 
   beforeAll(async () => {
     house = await openHouse(layout);
@@ -102,8 +100,8 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
   test('the last revision can be read and cannot be cancelled while the next is made; its events go on behind those that were told', async () => {
     const before = await read(first);
     const { sequence } = (await owner.query('select max(sequence) as sequence from attribution.attribution_progress where attribution_id = (select id from attribution.attributions where auto_refresh)')).rows[0] as { sequence: number };
-    // The run under way is made to wait for its turn.
-    await owner.query('begin; lock table attribution.experiments in access exclusive mode');
+    // The run is kept from ending.
+    await owner.query('begin; lock table events.outbox in exclusive mode');
     await upload(order(Number(before['revenue']) * 0.01));
     let now = await read(first);
     for (; now['status'] !== ('processing' as unknown as Json); now = await read(first)) await sleep(POLL_MS);
@@ -112,9 +110,11 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     expect((await caller.open('GET', `/attribution/${String(first['id'])}/export`)).status).toBe(200);
     const refused = await caller.post(`/attribution/${String(first['id'])}/cancel`, {});
     expect({ status: refused.status, error: refused.body['error'] }).toMatchObject({ status: 409, error: { code: 'already_finished', message: expect.stringContaining('late rows') } });
-    // Rows that come meanwhile are not forgotten.
-    await upload(order(Number(before['revenue']) * 0.01));
     const stream = new EventStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
+    await stream.next('progress', ({ data }) => String(data['stage']) === 'signing');
+    // Rows that come when the others were read are looked at while nothing can be done about them, and not forgotten.
+    await upload(order(Number(before['revenue']) * 0.01));
+    await looked();
     await owner.query('commit');
     await stream.ended;
     expect(stream.events[0]!.id).toBe(sequence + 1);
@@ -124,6 +124,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     await settled();
     const after = await read(first);
     expect(Number(after['revenue'])).toBeCloseTo(Number(before['revenue']) * 1.02, 0);
+    expect(Number(after['revision'])).toBe(Number(before['revision']) + 2);
     const revisions = (await events(first)).slice(1).map(({ type, data }) => [type, Number(data['revision'])]);
     expect(revisions).toEqual(revisions.map((_, place) => ['attribution.updated', place + 2]));
     expect(Number(after['revision'])).toBe(revisions.length + 1);
@@ -138,11 +139,8 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     // Nothing signs: every attempt fails.
     await owner.query(`alter table trust.signing_keys rename to mislaid_keys`);
     await settled();
-    for (;;) {
-      const { rows } = await owner.query(`select 1 from jobs.job where name = 'attribution.refresh.exhausted' and state in ('created', 'retry', 'active')`);
-      if (rows.length === 0 && (await read(first))['status'] === ('completed' as unknown as Json)) break;
-      await sleep(POLL_MS);
-    }
+    await done('attribution.refresh.exhausted');
+    while (String((await read(first))['status']) !== 'completed') await sleep(POLL_MS);
     await owner.query(`alter table trust.mislaid_keys rename to signing_keys`);
     const kept = await read(first);
     expect(kept).toMatchObject({ status: 'completed', revision: before['revision'], revenue: before['revenue'], signature: before['signature'], failure: null });

@@ -114,6 +114,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
 
   test('at whatever moment it comes, it or the result wins, and everything agrees on which', async () => {
     const outcomes = new Set<string>();
+    const ended: string[] = [];
     // From the first event that is told to the last, the result itself.
     for (const moment of [1, 2, 3, 6, 12, 13, 14, 15, 16]) {
       const stream = new EventStream(await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'markov' }), { 'content-type': 'application/json' }));
@@ -128,6 +129,12 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
       expect({ status: read['status'], last: stream.events.at(-1)!.event }).toEqual(won ? { status: 'failed', last: 'error' } : { status: 'completed', last: 'result' });
       expect(stream.events.map((event) => event.id)).toEqual(stream.events.map((_, place) => place + 1));
       expect(await events(id)).toMatchObject([{ type: 'attribution.completed', data: { status: read['status'] } }]);
+      ended.push(id);
+    }
+    // Whatever was still being written came before the end, or not at all.
+    for (const id of ended) {
+      const { rows } = await owner.query<{ kind: string }>(`select event ->> 'kind' as kind from attribution.attribution_progress where attribution_id = $1 order by sequence`, [uuidFromPublicId('attr', id)]);
+      expect(rows.findIndex(({ kind }) => kind === 'ERROR' || kind === 'RESULT')).toBe(rows.length - 1);
     }
     expect(outcomes).toEqual(new Set(['cancelled', 'completed']));
   });

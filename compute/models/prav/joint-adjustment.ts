@@ -55,12 +55,15 @@ export interface JointEstimate extends Estimate {
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects. */
-export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean): HazardEvidence {
+/** Adds up the cells that `belongs` selects. `look` looks at the cancel flag. */
+export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, look: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {
     const into = new Float64Array(rows.length / sums.cells);
-    for (let cell = 0; cell < sums.cells; cell++) if (belongs(cell)) for (let i = 0; i < into.length; i++) into[i]! += rows[cell * into.length + i]!;
+    for (let cell = 0; cell < sums.cells; cell++) {
+      look();
+      if (belongs(cell)) for (let i = 0; i < into.length; i++) into[i]! += rows[cell * into.length + i]!;
+    }
     return into;
   };
   const gram = add(sums.gram);
@@ -87,12 +90,12 @@ function joinWindows({ design, gram, orders, visits }: HazardEvidence): Moments 
 }
 
 /** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: Moments): PerTouch | null {
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: Moments, look: () => void): PerTouch | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
   kept.forEach((p, row) => kept.forEach((q, column) => (matrix[row * size + column] = gram[p * columns + q]! * (row === column ? 1 + RIDGE : 1))));
-  const factored = size === 0 ? null : factorise(matrix, size);
+  const factored = size === 0 ? null : factorise(matrix, size, look);
   if (factored === null) return null;
   const solve = (cross: Float64Array): Float64Array => {
     const solution = new Float64Array(size);
@@ -105,8 +108,8 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
 }
 
 /** Conversions that all paid touches set off in each half of the horizon, at a given κ; null where the halves cannot be told apart. */
-export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array): { readonly early: number; readonly late: number } | null {
-  const perTouch = solveHazards(hazard);
+export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array, look: () => void): { readonly early: number; readonly late: number } | null {
+  const perTouch = solveHazards(hazard, look);
   if (perTouch === null) return null;
   const halves = { early: 0, late: 0 };
   isBaseline.forEach((baseline, c) => {
@@ -159,14 +162,14 @@ const kappaFrom = ({ whole, late }: KappaSources, announced: number): number | n
  * the horizon, and counts touches by the part of their effect that falls into the range.
  * null where there is no conversion or no κ to be had.
  */
-export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting): JointEstimate | null {
+export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, look: () => void): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
   const { halo, announced, stock } = correction;
   const joined = joinWindows(hazard);
   const { design } = joined;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(joined);
+  const perTouch = solveHazards(joined, look);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
   const ofChannel = (column: Float64Array, c: number): number => {
     let sum = 0;

@@ -55,7 +55,7 @@ function jackknifed(groups: number, statistic: (belongs: (cell: number) => boole
 }
 
 /** What the users together settle: halo, how far visits announce orders, and how effects wear off. null where there is no estimate. */
-function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions): Correction | null {
+function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, look: () => void): Correction | null {
   const everyone = (): boolean => true;
   const plainly = { halo, announced: 0, stock: null };
   const first = estimateUnder(plainly)(everyone, { isBaseline, scale: 1, fallbackKappa: null });
@@ -70,7 +70,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   const kappa = estimateUnder({ ...plainly, announced })(everyone, setting)?.kappa ?? first.kappa;
   const evidence = evidenceOf(everyone);
   const ratioOn = (part: HazardEvidence): number => {
-    const halves = effectsByHalf(part, { halo, kappa }, isBaseline);
+    const halves = effectsByHalf(part, { halo, kappa }, isBaseline, look);
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
   const ratio = ratioOn(evidence);
@@ -84,11 +84,12 @@ export function estimateJointly(events: EventTable, options: RunOptions, byGroup
   const conversions = sumOfCells(byGroup, () => true).scalars[Scalar.conversions]!;
   if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return null;
   const hazards = sumHazards(events, options, cells, checkpoint);
+  const look = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups);
   const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
-  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs), correction, setting);
+  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, look), correction, setting, look);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs), halo, touchCalendar(events, options), options);
+  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, look), halo, touchCalendar(events, options), options, look);
   if (correction === null) return null;
   const onGroups = under(byGroup, hazardsByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });

@@ -27,11 +27,11 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
     'rwa',
     table,
     (correlations, checkpoint) => ({
-      ...explain(correlations, checkpoint),
+      ...explain(correlations, () => checkpoint(0.5)),
       exact: true,
       evaluations: 0,
-      weightsNear: (near) => {
-        const { conversion, value } = explain(near, () => undefined);
+      weightsNear: (near, look) => {
+        const { conversion, value } = explain(near, look);
         return { conversion: conversion.weight, value: value.weight };
       },
     }),
@@ -40,9 +40,9 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
   );
 }
 
-function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, checkpoint: Checkpoint): Pick<Explained, 'conversion' | 'value'> {
-  const eigen = symmetricEigen(between, varying.length, () => checkpoint(0.5));
-  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)));
+function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, look: () => void): Pick<Explained, 'conversion' | 'value'> {
+  const eigen = symmetricEigen(between, varying.length, look);
+  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)), look);
   const root = used(Math.sqrt);
   const inverseRoot = used((value) => 1 / Math.sqrt(value));
   const byOutcome = (withOutcome: Float64Array): Explanation => {

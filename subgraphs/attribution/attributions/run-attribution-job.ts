@@ -141,7 +141,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
   const data = await throughOutages(job.signal, () =>
     services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }), job.signal),
   );
-  services.logger.info({ attribution: publicId('attr', attribution.id), attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
+  services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   await slowDown(job, onProgress);
   const parameters = parametersOf(attribution, source);
   let outcomes: ModelOutcomes | undefined;

@@ -164,7 +164,7 @@ describe.each(['dominance', 'rwa'] as const)('%s', (model) => {
 
 const correlations = (): PresenceCorrelations => {
   const table = pathTable(readPathRows('events.journeys.csv'));
-  const sums = sumPresence(channelSets(table, 'all', () => undefined), table.channels.length);
+  const sums = sumPresence(channelSets(table, 'all', () => undefined), table.channels.length, () => undefined);
   return presenceCorrelations(sums, table.channels.length, varyingChannels(sums, table.channels.length), valueDeviation(table, sums));
 };
 const sampled = (seed: number): number[] => [...sampledDominance(correlations(), seed, () => undefined).conversion];

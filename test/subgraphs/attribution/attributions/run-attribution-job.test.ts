@@ -40,4 +40,22 @@ describe('an attempt at an analysis', () => {
     await expect(runAttributionJob(services, job)).rejects.toThrow('the engine stumbled');
     expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
   });
+
+  test('of a revision that was made already does nothing, whatever is made now', async () => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], auto_refresh: true }, { prefer: 'respond-async' });
+    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
+    // The second revision is under way.
+    const { rows } = await owner.query<{ account_id: string }>(`update attribution.attributions set status = 'processing', result = '{}' where id = $1 returning account_id`, [attributionId]);
+    const { database, pubSub, jobs } = house.ground;
+    const attempts: number[] = [];
+    const run = async (revision: number): Promise<void> => {
+      const services = { database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1', loadRunData: async () => (attempts.push(revision), Promise.reject(new Error('the engine stumbled'))) } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
+      await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision, delayMs: 0 } } as Parameters<typeof runAttributionJob>[1]);
+    };
+    for (const revision of [1, 3]) await run(revision);
+    await expect(run(2)).rejects.toThrow('the engine stumbled');
+    expect(attempts).toEqual([2]);
+  });
 });

@@ -1,0 +1,25 @@
+import { runTask } from '../../compute/tasks.ts';
+import { heavyTasks } from '../../bench/compute/heavy-tasks.ts';
+
+/** What a cancelled task may still work, CPU time of its thread (reliability bars of the contract). */
+const BAR_MS = 200;
+/** Many channels, where single steps are long; what grows with the number of events is for the benchmark. */
+const TASKS = [...heavyTasks(45_000, 60, [1]), ...heavyTasks(20_000, 200, [1])];
+
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+describe('a task looks at its cancel flag', () => {
+  test.each(TASKS)('%s: at least every fifth of a second', (_label, name, input) => {
+    let [last, longest] = [cpuMs(), 0];
+    const look = (): void => {
+      const now = cpuMs();
+      [longest, last] = [Math.max(longest, now - last), now];
+    };
+    expect(runTask(name, input, look).ok).toBe(true);
+    look();
+    expect(longest).toBeLessThan(BAR_MS);
+  });
+});
