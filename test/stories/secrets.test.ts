@@ -7,7 +7,7 @@ import { openHouse, type House } from '../house.ts';
 
 const SENTINEL = 'SENTINELsentinel';
 /** Whatever the service gives away as a secret looks like one of these. */
-const ISSUED = /\bsvc_(?:(?:agent|live|test)_sk_[A-Za-z0-9]{24}|[ar]t_[A-Za-z0-9_-]{43})/g;
+const ISSUED = /\b(?:svc_(?:(?:agent|live|test)_sk_[A-Za-z0-9]{24}|[ar]t_[A-Za-z0-9_-]{43})|whsec_[A-Za-z0-9+/]{43}=)/g;
 
 /** An answer with everything that a client sees of it. */
 interface Told {
@@ -56,6 +56,7 @@ async function wholeDay(): Promise<void> {
   const key = String(json['api_key']);
 
   await keysAndTokens(key, String(json['agent_id']));
+  await webhooks(key);
 
   const source = await send('POST', '/v1/data-sources/connect', { key, body: { type: 'csv_upload', credentials: { filename: 'rows.csv', content: ROWS } } });
   const sourceId = String(source.json['data_source_id']);
@@ -91,6 +92,35 @@ async function keysAndTokens(key: string, agentId: string): Promise<void> {
     await send('POST', '/v1/oauth/token', { body: { grant_type: 'client_credentials', client_id: agentId, client_secret: `svc_agent_sk_${planted('client')}ABCD`.slice(0, 37) } });
     await send('POST', '/v1/oauth/revoke', { body: { token: token.json['access_token'] } });
   }
+}
+
+async function webhooks(key: string): Promise<void> {
+  const before = secrets.size;
+  await send('POST', '/v1/agents/register', { body: { name: 'called-back', operator_id: randomUUID(), callback_url: 'http://localhost:9/' } });
+  // Made by the service, for the same request twice.
+  const headers = { 'svc-idempotency-key': randomUUID() };
+  for (let time = 0; time < 2; time += 1) {
+    const { json } = await send('POST', '/v1/webhooks', { key, headers, body: { url: 'http://localhost:9/', events: ['*'] } });
+    // The replay shows what it repeats.
+    if (time === 1) told.pop();
+    await send('POST', `/v1/webhooks/${String(json['id'])}/test`, { key, body: {} });
+  }
+  expect(secrets.size).toBe(before + 3);
+  const { json: { id } } = await shownOnce('given', (secret) => send('POST', '/v1/webhooks', { key, body: { url: 'http://localhost:9/', events: ['agent.tier_changed'], secret } }));
+  await shownOnce('replaced', (secret) => send('PATCH', `/v1/webhooks/${String(id)}`, { key, body: { secret } }));
+  await send('POST', `/v1/webhooks/${String(id)}/test`, { key, body: {} });
+  await send('PATCH', `/v1/webhooks/${String(id)}`, { key, body: { secret: planted('refused'), url: 'nonsense' } });
+  await send('POST', '/v1/webhooks', { key, body: { url: 'http://localhost:9/', events: ['*'], secret: `whsec_!${planted('malformed')}` } });
+  await send('POST', '/graphql', { key, body: { query: 'mutation ($i: CreateWebhookInput!) { createWebhook(input: $i) { secret } }', variables: { i: { url: 'ftp://localhost/', events: ['*'], secret: planted('webhook') } } } });
+  for (const path of ['/v1/webhooks?active=all', `/v1/webhooks/${String(id)}`, `/v1/webhooks/${String(id)}/deliveries`]) await send('GET', path, { key });
+}
+
+/** Gives a secret of the client's away to the service, which may show it in this one answer. */
+async function shownOnce<Sent>(name: string, give: (secret: string) => Promise<Sent>): Promise<Sent> {
+  const secret = planted(name);
+  const sent = await give(secret);
+  secrets.set(secret, { shownBy: told.at(-1)! });
+  return sent;
 }
 
 /** Secrets where they do not belong, or that nobody knows. */
