@@ -1,6 +1,7 @@
-import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { Agent, request as send } from 'undici';
 import { callableUrl, isPublicAddress, RefusedAddressError, type AddressRules } from './address-rules.ts';
+import { nameLookup, type Lookup } from './name-lookup.ts';
 
 export interface OutgoingRequest {
   readonly url: string;
@@ -31,13 +32,11 @@ export class CallFailedError extends Error {
   }
 }
 
-type Lookup = (hostname: string, options: LookupAllOptions, callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void) => void;
-
 export interface CallerOptions extends AddressRules {
   /** From the lookup to the last byte that is read. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** The system's resolver when absent. */
+  /** The name servers' answer when absent; the system's where private addresses are called, such as this machine's. */
   readonly lookup?: Lookup;
 }
 
@@ -61,7 +60,7 @@ const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_
 const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA', 'ESERVFAIL']);
 
 export function createCaller(options: CallerOptions): Caller {
-  const { allowPrivate, timeoutMs, maxResponseBytes, lookup = systemLookup as Lookup } = options;
+  const { allowPrivate, timeoutMs, maxResponseBytes, lookup = allowPrivate ? (systemLookup as Lookup) : nameLookup() } = options;
 
   const resolve = (hostname: string, settled: (error: Error | null, addresses: LookupAddress[]) => void): void => {
     lookup(hostname, { all: true }, (error, addresses) => {
@@ -110,8 +109,9 @@ export function createCaller(options: CallerOptions): Caller {
 function failureOf(error: unknown): CallFailure {
   for (let cause = error as NodeJS.ErrnoException | undefined; cause !== undefined; cause = cause.cause as NodeJS.ErrnoException | undefined) {
     if (cause instanceof RefusedAddressError) return 'blocked_address';
-    const { code = '' } = cause;
-    if (DNS_CODES.has(code)) return 'dns';
+    const { code = '', syscall = '' } = cause;
+    // What name servers fail with is named after the question: queryA, queryAaaa.
+    if (DNS_CODES.has(code) || syscall.startsWith('query')) return 'dns';
     if (TLS_CODES.test(code)) return 'tls';
     if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout';
   }
