@@ -89,5 +89,26 @@ export const eventsOwner: MigrationOwner = {
     },
     WEBHOOKS,
     EVENT_ORDER,
+    {
+      name: '006-taking-from-a-backlog',
+      up: [
+        // As "not exists" the question for earlier events is joined over everything that waits, at each taking; as a
+        // scalar it is asked of one candidate after the other, in the order of the index, until one
+        // will do. A planner that knows nothing of the table yet would sort all that waits.
+        `create or replace function events.take_event() returns setof events.outbox
+           language plpgsql volatile security definer set search_path = events, pg_temp set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off
+           as $$ declare taken events.outbox; begin
+             select * into taken from events.outbox o
+               where o.relayed_at is null and o.relay_after <= clock_timestamp()
+                 and (select e.sequence from events.outbox e
+                      where e.account_id = o.account_id and e.environment = o.environment and e.subject = o.subject and e.relayed_at is null and e.sequence < o.sequence
+                      order by e.sequence limit 1) is null
+               order by o.occurred_at limit 1 for update skip locked;
+             if not found then return; end if;
+             perform set_config('liftgraph.account_id', taken.account_id::text, true), set_config('liftgraph.environment', taken.environment, true), set_config('liftgraph.workspace_id', '*', true);
+             return next taken;
+           end $$`,
+      ],
+    },
   ],
 };

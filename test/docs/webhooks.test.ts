@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
 
@@ -27,15 +27,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await house?.stop();
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 /** Runs a receiver of the page. */
 async function receive(program: string, port: number, secret: string): Promise<{ printed(): string }> {

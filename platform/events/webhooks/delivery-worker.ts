@@ -40,7 +40,7 @@ const GOODBYE_MS = 4_000;
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { database, pubSub, logger, leaseMs } = options;
   const sender = newUuid();
-  const underWay = new Map<Uuid, Promise<void>>();
+  const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly work: Promise<void> }>();
   const closing = new AbortController();
   const news = pubSub.subscribe(DELIVERIES_TOPIC);
   let wake = (): void => undefined;
@@ -62,6 +62,9 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     }
   };
 
+  /** Whether something may wait for one of these to end: only then is it worth looking. */
+  const isFull = (endpointId: Uuid): boolean => underWay.size >= MOST_AT_A_TIME || [...underWay.values()].filter((each) => each.endpointId === endpointId).length >= MOST_PER_SLOW_ENDPOINT;
+
   /** Claims what there is room for. @returns how long there is nothing more to do, at most, unless somebody wakes us */
   const claim = async (): Promise<number> => {
     const most = MOST_AT_A_TIME - underWay.size;
@@ -72,10 +75,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     }));
     for (const delivery of claimed) {
       const work = deliver(delivery).finally(() => {
+        const isMissed = isFull(delivery.endpointId);
         underWay.delete(delivery.id);
-        wake();
+        if (isMissed) wake();
       });
-      underWay.set(delivery.id, work);
+      underWay.set(delivery.id, { endpointId: delivery.endpointId, work });
     }
     return Math.min(LOOK_EVERY_MS, Math.max(1, nextMs ?? LOOK_EVERY_MS));
   };
@@ -102,7 +106,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       wake();
       await news.return?.();
       await Promise.all([claiming, listening]);
-      await Promise.race([Promise.all(underWay.values()), sleep(GOODBYE_MS, undefined, { ref: false })]);
+      await Promise.race([Promise.all([...underWay.values()].map(({ work }) => work)), sleep(GOODBYE_MS, undefined, { ref: false })]);
       clearInterval(extending);
     },
   };

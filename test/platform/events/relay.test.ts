@@ -104,6 +104,14 @@ test('a consumer acts for the tenant of the event and sees nothing of others', a
   expect(tenants).toEqual(new Map([[other, new Set([other])], [account, new Set([account])]]));
 });
 
+test('a long backlog costs each event no more than a short one', async () => {
+  const [account, waiting] = [newUuid(), 800];
+  await processes[0]!.database.asTenant(account, (em) => em.execute(`select events.record_event(gen_random_uuid(), ?, 'live', 'agent.tier_changed', 'agent_' || n, ?::jsonb, null) from generate_series(1, ?) n`, [account, JSON.stringify(data), waiting]));
+  let seen = 0;
+  relayEverywhere(async (_em, event) => void (event.accountId === account && (seen += 1)));
+  await until(() => seen === waiting);
+});
+
 test('an event is passed on soon after its commit', async () => {
   const delaysMs: number[] = [];
   const account = newUuid();
