@@ -1,5 +1,5 @@
 import type { Caller, Json } from '../house.ts';
-import { EventStream, type StreamEvent } from './event-stream.ts';
+import { ProgressStream, type StreamEvent } from '../progress-stream.ts';
 import { recentDays, type ShopRows } from './shop-rows.ts';
 
 /** Connects an empty source. */
@@ -23,9 +23,9 @@ export async function stored(caller: Caller, source: string): Promise<{ readonly
 }
 
 /** Starts an analysis and watches it. */
-export async function streamAnalysis(caller: Caller, source: string): Promise<EventStream> {
+export async function streamAnalysis(caller: Caller, source: string): Promise<ProgressStream> {
   const body = JSON.stringify({ data_source_id: source, date_range: recentDays() });
-  return new EventStream(await caller.open('POST', '/attribution?stream=true', body, { 'content-type': 'application/json' }));
+  return new ProgressStream(await caller.open('POST', '/attribution?stream=true', body, { 'content-type': 'application/json' }));
 }
 
 /** Starts an analysis and waits for its end, as long as it takes. */
@@ -43,7 +43,7 @@ export async function history(caller: Caller, id: string): Promise<readonly Stre
   const read = async (after: number): Promise<readonly StreamEvent[]> => {
     const response = await caller.open('GET', `/attribution/${id}/stream?last_event_id=${after}`);
     if (response.status === 204) return [];
-    const stream = new EventStream(response);
+    const stream = new ProgressStream(response);
     await stream.ended;
     return stream.events;
   };

@@ -6,7 +6,7 @@ import { DataFolder } from './data-folder.ts';
 import { freePort } from '../free-port.ts';
 import { Service } from './service.ts';
 import { recentDays, shopRows } from './shop-rows.ts';
-import { WebhookReceiver, type TakenMessage } from './webhook-receiver.ts';
+import { UnreliableReceiver, type TakenMessage } from './unreliable-receiver.ts';
 
 /** `FAULT_SEED=7 npm test test/faults/day-of-a-shop` */
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_262);
@@ -33,13 +33,13 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
   const folder = new DataFolder();
   let env: Record<string, string>;
   let service: Service;
-  let receiver: WebhookReceiver;
+  let receiver: UnreliableReceiver;
   let caller: Caller;
   const happened: Happening[] = [];
   let step = Promise.withResolvers<void>();
 
   beforeAll(async () => {
-    receiver = await WebhookReceiver.open(random);
+    receiver = await UnreliableReceiver.open(random);
     env = { LIFTGRAPH_DATA_DIR: folder.path, JOB_LEASE_S: '2', COMPUTE_THREADS: '2', PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
     service = await Service.start({ env });
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { platformFeeCents } from '../../schema/platform-fee.ts';
-import { EventStream } from '../faults/event-stream.ts';
+import { ProgressStream } from '../progress-stream.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8').split('\n').slice(0, 2500).join('\n');
@@ -110,7 +110,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     expect((await caller.open('GET', `/attribution/${String(first['id'])}/export`)).status).toBe(200);
     const refused = await caller.post(`/attribution/${String(first['id'])}/cancel`, {});
     expect({ status: refused.status, error: refused.body['error'] }).toMatchObject({ status: 409, error: { code: 'already_finished', message: expect.stringContaining('late rows') } });
-    const stream = new EventStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
+    const stream = new ProgressStream(await caller.open('GET', `/attribution/${String(first['id'])}/stream?last_event_id=${sequence}`));
     await stream.next('progress', ({ data }) => String(data['stage']) === 'signing');
     // Rows that come when the others were read are looked at while nothing can be done about them, and not forgotten.
     await upload(order(Number(before['revenue']) * 0.01));

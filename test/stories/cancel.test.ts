@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import { Client } from 'pg';
 import WebSocket from 'ws';
-import { EventStream } from '../faults/event-stream.ts';
+import { ProgressStream } from '../progress-stream.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
@@ -35,7 +35,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
   });
 
   const cancel = (by: Caller, id: unknown) => by.post(`/attribution/${String(id)}/cancel`, {});
-  const streamOf = async (more: object = {}): Promise<EventStream> => new EventStream(await tester.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: 'ds_sandbox_shopify', date_range: SUMMER, ...more }), { 'content-type': 'application/json', ...SLOWED }));
+  const streamOf = async (more: object = {}): Promise<ProgressStream> => new ProgressStream(await tester.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: 'ds_sandbox_shopify', date_range: SUMMER, ...more }), { 'content-type': 'application/json', ...SLOWED }));
   const events = async (id: unknown): Promise<readonly { readonly type: string; readonly data: Json }[]> => (await owner.query('select type, data from events.outbox where subject = $1 order by sequence', [id])).rows;
 
   test('one that runs stops, and says so to everyone', async () => {
@@ -75,7 +75,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
     expect((await owner.query(`select 1 from jobs.job where data ->> 'attributionId' = $1`, [uuid])).rows).toEqual([]);
     await Promise.all(ids.map((id) => cancel(tester, id)));
     await Promise.all(running.map(({ ended }) => ended));
-    const stream = new EventStream(await tester.open('GET', `/attribution/${String(body['id'])}/stream`));
+    const stream = new ProgressStream(await tester.open('GET', `/attribution/${String(body['id'])}/stream`));
     await stream.ended;
     expect(stream.events.map(({ event, data }) => data['stage'] ?? event)).toEqual(['queued', 'error']);
   });
@@ -117,7 +117,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
     const ended: string[] = [];
     // From the first event that is told to the last, the result itself.
     for (const moment of [1, 2, 3, 6, 12, 13, 14, 15, 16]) {
-      const stream = new EventStream(await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'markov' }), { 'content-type': 'application/json' }));
+      const stream = new ProgressStream(await caller.open('POST', '/attribution?stream=true', JSON.stringify({ data_source_id: source, date_range: DATE_RANGE, model: 'markov' }), { 'content-type': 'application/json' }));
       await stream.upTo(moment);
       const id = String(stream.events[0]!.data['id']);
       const answers = await Promise.all([cancel(caller, id), cancel(caller, id)]);

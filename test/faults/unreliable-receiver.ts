@@ -20,7 +20,7 @@ export interface TakenMessage {
  * some messages it answers with an error, some with a broken connection, and some it takes but breaks the connection
  * before it says so.
  */
-export class WebhookReceiver {
+export class UnreliableReceiver {
   /** Every message that was believed, repeats included. */
   readonly taken: TakenMessage[] = [];
   /** What was wrong with a message; stays empty. */
@@ -35,8 +35,8 @@ export class WebhookReceiver {
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
-  static async open(random: Random): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver(random);
+  static async open(random: Random): Promise<UnreliableReceiver> {
+    const receiver = new UnreliableReceiver(random);
     receiver.#server.listen(0, '127.0.0.1');
     await once(receiver.#server, 'listening');
     return receiver;

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Json } from '../house.ts';
+import type { Json } from './house.ts';
 
 /** An event of an analysis' stream. */
 export interface StreamEvent {
@@ -9,7 +9,7 @@ export interface StreamEvent {
 }
 
 /** A stream that is read while it comes: what was said so far, and when it ended. */
-export class EventStream {
+export class ProgressStream {
   readonly events: StreamEvent[] = [];
   text = '';
   /** Rejects when the connection broke. */
