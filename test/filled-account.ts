@@ -19,7 +19,7 @@ export async function fillAccount(root: string): Promise<FilledAccount> {
     await caller.post('/keys', { name: `key-${index}` });
     await caller.post('/workspaces', { name: `Team ${index}` });
     const webhook = await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] });
-    await caller.post(`/webhooks/${String(webhook.body['id'])}/test`, {});
+    for (let test = 0; test <= index; test += 1) await caller.post(`/webhooks/${String(webhook.body['id'])}/test`, {});
     ids.set('webhooks', String(webhook.body['id']));
     const source = String((await caller.post('/data-sources/connect', { type: 'csv_upload', name: `Shop ${index}`, credentials: { filename: 'rows.csv', content: ROWS } })).body['data_source_id']);
     const analysis = await caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' }, { prefer: 'wait=0' });

@@ -12,7 +12,7 @@ const CONNECTIONS = Object.values(schema.getTypeMap())
   .flatMap((parent) => Object.values(parent.getFields()).filter(({ type }) => getNamedType(type).name.endsWith('Connection')).map((field) => ({ parent: parent.name, field })));
 
 /** What stands for the required arguments of a field. */
-const REQUIRED: Readonly<Record<string, { readonly id: string }>> = { dataSourceRejects: { id: 'data-sources' } };
+const REQUIRED: Readonly<Record<string, { readonly id: string }>> = { dataSourceRejects: { id: 'data-sources' }, webhookDeliveries: { id: 'webhooks' } };
 
 /** Fields whose pages may be larger than others’: the contract lets the audit log be read in pages of 500. */
 const LARGEST: Readonly<Record<string, number>> = { auditEvents: 500 };

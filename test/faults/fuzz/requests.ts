@@ -98,8 +98,13 @@ function reusing(values: fc.Arbitrary<unknown>, name: string, world: World): fc.
 
 const CSV = ['user_id,timestamp,channel,cost\nu1,2026-01-05T10:00:00Z,email,1\n', 'user_id,timestamp\n', 'a,b\n1,2\n', '"', '\ufeffuser_id,timestamp,channel\n', 'user_id,timestamp,channel,cost\nu1,never,"x,1\n'];
 
+/** Objects without a prototype have no text of their own. */
+function formText(member: unknown): string {
+  return typeof member === 'object' ? JSON.stringify(member) : String(member);
+}
+
 function bodyOf(type: string, schema: JsonSchema, schemas: OpenApi['components']['schemas'], world: World): fc.Arbitrary<{ type: string; bytes: Buffer }> {
-  if (type === 'application/x-www-form-urlencoded') return valuesOf(schema, schemas).map((value) => ({ type, bytes: Buffer.from(new URLSearchParams(Object.entries(Object(value) as object).map(([name, member]) => [name, String(member).toWellFormed()])).toString()) }));
+  if (type === 'application/x-www-form-urlencoded') return valuesOf(schema, schemas).map((value) => ({ type, bytes: Buffer.from(new URLSearchParams(Object.entries(Object(value) as object).map(([name, member]) => [name, formText(member).toWellFormed()])).toString()) }));
   if (type !== 'application/json') return fc.oneof(fc.constantFrom(...CSV).map((text) => Buffer.from(text)), fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes))).map((bytes) => ({ type: type === 'multipart/form-data' ? `${type}; boundary=b` : type, bytes }));
   const json = valuesOf(schema, schemas).chain((value) => (isObject(value) && 'data_source_id' in value ? reusing(fc.constant(value['data_source_id']), 'data_source_id', world).map((id) => ({ ...value, data_source_id: id })) : fc.constant(value)));
   return fc.tuple(json.map((value) => JSON.stringify(value) ?? ''), fc.integer({ min: 0, max: 60 }), fc.nat()).map(([text, fault, place]) => ({ type: fault === 60 ? 'text/plain' : 'application/json', bytes: spoiled(text, fault, place) }));
