@@ -11,10 +11,16 @@ export const reportProblems: Step = {
       await next();
     } catch (error) {
       call.answer = problemAnswer(call, error instanceof ProblemError ? error : masked(error));
-      if (call.answer.status >= 500) call.logger.error({ err: error }, 'request failed');
+      if (isRefusedUnderLoad(error)) call.logger.warn('request refused: more are at hand than can be answered');
+      else if (call.answer.status >= 500) call.logger.error({ err: error }, 'request failed');
     }
   },
 };
+
+/** Writing down the stack of each would take longer than refusing it, just when there is no time. */
+function isRefusedUnderLoad(error: unknown): boolean {
+  return error instanceof ProblemError && error.problem.code === 'overloaded';
+}
 
 /** What a caller hears of an error that is none of the contract's. */
 export function masked(cause: unknown): ProblemError {
