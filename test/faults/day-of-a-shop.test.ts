@@ -88,13 +88,13 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
       insist(202, (once) => caller.send('POST', `/data-sources/${source}/records`, shopRows({ users: 400, channels: 8, touches: 5, seed }).csv, { 'content-type': 'text/csv', ...once }));
     await upload(1);
     const followed = await analyse(source, { auto_refresh: true });
+    await analysis(followed, (result) => result['status'] === 'completed');
+    happened.push({ type: 'attribution.completed', id: followed, status: 'completed', revision: 1 });
     for (const model of MODELS) {
       const id = await analyse(source, { model });
       const { status } = await analysis(id, (result) => result['status'] === 'completed' || result['status'] === 'failed');
       happened.push({ type: 'attribution.completed', id, status: String(status), revision: 1 });
     }
-    await analysis(followed, (result) => result['status'] === 'completed');
-    happened.push({ type: 'attribution.completed', id: followed, status: 'completed', revision: 1 });
     for (let file = 1; file <= LATE_FILES; file += 1) {
       await upload(1 + file);
       await analysis(followed, (result) => result['status'] === 'completed' && result['revision'] === 1 + file);
