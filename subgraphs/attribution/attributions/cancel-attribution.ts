@@ -4,8 +4,9 @@ import type { Principal } from '../../../platform/auth/principal.ts';
 import type { Jobs } from '../../../platform/events/jobs.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
-import { wholeAccount, type Database, type SqlEntityManager } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { RESYNC, type PubSub } from '../../../platform/postgres/pub-sub.ts';
+import type { Logger } from '../../../platform/telemetry/logs.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
 import { failAnalysis, type EndingServices } from './end-attribution.ts';
@@ -51,12 +52,18 @@ export interface CancellationWatch {
   stop(): Promise<void>;
 }
 
+export interface WatchServices {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+  readonly logger: Logger;
+}
+
 /** Listens from this call on: whoever reads the row afterwards misses nothing. */
-export function watchCancellation({ database, pubSub }: { readonly database: Database; readonly pubSub: PubSub }, run: ScopedRun): CancellationWatch {
+export function watchCancellation(services: WatchServices, run: ScopedRun): CancellationWatch {
   const cancelled = new AbortController();
-  const notices = pubSub.subscribe<null>(topicOf(run.id));
+  const notices = services.pubSub.subscribe<null>(topicOf(run.id));
   const watching = (async () => {
-    for await (const notice of notices) if (notice !== RESYNC || (await isCancelled(database, run))) cancelled.abort();
+    for await (const notice of notices) if (notice !== RESYNC || (await isCancelled(services, run))) cancelled.abort();
   })();
   return {
     signal: cancelled.signal,
@@ -67,9 +74,13 @@ export function watchCancellation({ database, pubSub }: { readonly database: Dat
   };
 }
 
-/** While the database is away nobody can cancel; a notice that was missed costs the rest of a computation that nobody wants. */
-async function isCancelled(database: Database, run: ScopedRun): Promise<boolean> {
-  const read = (em: SqlEntityManager) => em.execute<{ status: string }[]>(`select status from attribution.attributions where id = ?`, [run.id]);
-  const rows = await database.asTenant(wholeAccount(run), read).catch(() => []);
-  return rows[0]?.status === 'failed';
+/** A notice that was missed costs the rest of a computation that nobody wants, and so a failed look is no reason to end the run. */
+async function isCancelled({ database, logger }: WatchServices, run: ScopedRun): Promise<boolean> {
+  try {
+    const rows = await database.asTenant(wholeAccount(run), (em) => em.execute<{ status: string }[]>(`select status from attribution.attributions where id = ?`, [run.id]));
+    return rows[0]?.status === 'failed';
+  } catch (error) {
+    logger.warn({ err: error, attribution: publicId('attr', run.id) }, 'whether an analysis was cancelled could not be read; it goes on');
+    return false;
+  }
 }
