@@ -1,11 +1,11 @@
-import { MAX_ATTEMPTS, nextAttemptAt, retryAfterMs } from '../../../../platform/events/webhooks/retry-schedule.ts';
+import { nextAttemptAt, retryAfterMs } from '../../../../platform/events/webhooks/retry-schedule.ts';
 
 const occurred = new Date('2026-01-31T12:00:00Z');
 
 test('the contract’s five waits, then nothing', () => {
   const waits: (number | null)[] = [];
   let failedAt = occurred;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
     const next = nextAttemptAt(attempt, failedAt, 0, occurred);
     waits.push(next === null ? null : (next.getTime() - failedAt.getTime()) / 1000);
     failedAt = next ?? failedAt;
