@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import type { Random } from '../../compute/numerics/random.ts';
 
 /** A message as its receiver took it: believed, and answered with a success. */
 export interface TakenMessage {
@@ -16,6 +15,12 @@ export interface TakenMessage {
 }
 
 /**
+ * What it does with the messages that reach it, in turn and over again. A turn rather than chance: a day has few events,
+ * and chance would now and then fail none of them.
+ */
+const MOODS = ['takes', 'refuses', 'takes', 'takes', 'hangs up', 'takes', 'takes', 'takes and hangs up', 'takes', 'takes', 'is busy', 'takes'] as const;
+
+/**
  * A shop's receiver, written with what the specification says and a stock library. It is as unreliable as receivers are:
  * some messages it answers with an error, some with a broken connection, and some it takes but breaks the connection
  * before it says so.
@@ -26,17 +31,16 @@ export class UnreliableReceiver {
   /** What was wrong with a message; stays empty. */
   readonly complaints: string[] = [];
   readonly #server: Server;
-  readonly #random: Random;
   #secret: string | undefined;
+  #received = 0;
   #failures = 0;
 
-  private constructor(random: Random) {
-    this.#random = random;
+  private constructor() {
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
-  static async open(random: Random): Promise<UnreliableReceiver> {
-    const receiver = new UnreliableReceiver(random);
+  static async open(): Promise<UnreliableReceiver> {
+    const receiver = new UnreliableReceiver();
     receiver.#server.listen(0, '127.0.0.1');
     await once(receiver.#server, 'listening');
     return receiver;
@@ -70,24 +74,12 @@ export class UnreliableReceiver {
       // The sender was killed while it spoke: nothing was received.
       return;
     }
-    const mood = this.#random();
-    if (mood < 0.15) {
-      this.#failures += 1;
-      response.writeHead(mood < 0.1 ? 500 : 429).end('not now');
-      return;
-    }
-    if (mood < 0.2) {
-      this.#failures += 1;
-      request.socket.destroy();
-      return;
-    }
-    this.#believe(request, Buffer.concat(chunks).toString());
-    if (mood < 0.25) {
-      this.#failures += 1;
-      request.socket.destroy();
-      return;
-    }
-    response.writeHead(204).end();
+    const mood = MOODS[this.#received % MOODS.length]!;
+    this.#received += 1;
+    if (mood.startsWith('takes')) this.#believe(request, Buffer.concat(chunks).toString());
+    if (mood !== 'takes') this.#failures += 1;
+    if (mood.endsWith('hangs up')) request.socket.destroy();
+    else response.writeHead(mood === 'takes' ? 204 : mood === 'is busy' ? 429 : 500).end();
   }
 
   #believe(request: IncomingMessage, body: string): void {
