@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
 import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
 import type { Certificate } from './certificate.ts';
+import { ListeningSockets } from './listening-sockets.ts';
 
 export interface ListeningServer {
   readonly port: number;
@@ -58,11 +58,10 @@ export async function listen(options: ServerOptions): Promise<ListeningServer> {
       upgrade(request, socket, head);
     });
   }
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(listenFailure(error, options), { cause: error })));
-    server.listen(options.port, options.host, resolve);
+  const sockets = await ListeningSockets.open(server, options).catch((error: NodeJS.ErrnoException) => {
+    throw new ListenError(listenFailure(error, options), { cause: error });
   });
-  return { port: (server.address() as AddressInfo).port, announceEnd: () => connections.announceEnd(), drain: (timeoutMs) => connections.drain(timeoutMs) };
+  return { port: sockets.port, announceEnd: () => connections.announceEnd(), drain: (timeoutMs) => connections.drain(sockets, timeoutMs) };
 }
 
 /** Node would close the connection, or answer without a body. */
@@ -120,20 +119,16 @@ class Connections {
     for (const answer of this.#answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
   }
 
-  async drain(timeoutMs: number): Promise<number> {
+  async drain(sockets: ListeningSockets, timeoutMs: number): Promise<number> {
     this.announceEnd();
-    this.#server.close();
+    sockets.close();
     for (const deadlineMs = performance.now() + timeoutMs; ; await sleep(SWEEP_MS)) {
       // A connection whose answer had begun before the end was announced stays open behind it.
       this.#server.closeIdleConnections();
-      const left = (await this.#count()) - this.#upgraded.size;
+      const left = (await sockets.countConnections()) - this.#upgraded.size;
       if (left > 0 && performance.now() < deadlineMs) continue;
       this.#server.closeAllConnections();
       return left;
     }
-  }
-
-  #count(): Promise<number> {
-    return new Promise((resolve, reject) => this.#server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
   }
 }

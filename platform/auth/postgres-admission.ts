@@ -68,6 +68,7 @@ export class PostgresAdmission implements Admission {
   }
 
   async admit(arrival: Arrival): Promise<Admitted> {
+    this.#database.refuseWhenOverloaded();
     const secret = shownSecret(arrival.authorization);
     const { clientAddress } = arrival.origin;
     const rows = await this.#database.ask<CredentialRow>({
@@ -110,6 +111,7 @@ export class PostgresAdmission implements Admission {
   }
 
   async countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]> {
+    this.#database.refuseWhenOverloaded();
     const { perMinute, perDay } = this.#rateLimits[rateClass];
     const [row] = await this.#database.ask<WindowColumns & { exceeded: RateWindow['name'] | null }>({
       name: 'auth.count_call',

@@ -39,9 +39,13 @@ export interface Database {
   /**
    * One statement without a tenant, in a transaction of its own and so in one round trip: for SECURITY DEFINER functions
    * that every request asks. It is not repeated when it loses a race.
-   * @throws ProblemError `service_unavailable`: at once, code `overloaded`, where too many wait for a connection already
    */
   ask<Row extends object>(question: Question): Promise<Row[]>;
+  /**
+   * To be called for every request, before anything is done for it.
+   * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
+   */
+  refuseWhenOverloaded(): void;
   /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -76,7 +80,7 @@ const TEXT_ARRAY_OID = 1009 as Parameters<typeof pgTypes.getTypeParser>[0];
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const sessionPool = new SessionPool(createPool(options, timeoutMs));
+  const sessionPool = new SessionPool(createPool(options, timeoutMs), options.logger);
   try {
     await refuseUnsafeDatabase(sessionPool.pool);
     const orm = await MikroORM.init({
@@ -181,6 +185,10 @@ class PostgresDatabase implements Database {
     } catch (error) {
       throw outageAsProblem(error);
     }
+  }
+
+  refuseWhenOverloaded(): void {
+    this.#sessionPool.refuseWhenOverloaded();
   }
 
   async ping(): Promise<void> {

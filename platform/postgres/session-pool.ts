@@ -6,9 +6,11 @@ import {
 import { Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { ProblemError } from '../../schema/problems.ts';
+import type { Logger } from '../telemetry/logs.ts';
+import { StandingQueue } from './standing-queue.ts';
 
-/** Whoever came behind this many others would wait for most of a second, and be one more to wait for. */
-const MAX_WAITING = 512;
+/** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
+const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests at hand than it can answer. Come back in a second.', { code: 'overloaded', retryAfterS: 1 });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whose rows a transaction is for, and which of them. A principal is one. */
@@ -120,12 +122,18 @@ export class SessionPool {
   readonly sessions = new AsyncLocalStorage<Session>();
   readonly pool: Pool;
   readonly dialect: PostgresDialect;
+  readonly #queue: StandingQueue;
   /** Connections older than the last one found dead are not trusted any more. */
   #generation = 0;
   readonly #generationOf = new WeakMap<PoolClient, number>();
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, logger: Logger) {
     this.pool = pool;
+    this.#queue = new StandingQueue({
+      length: () => pool.waitingCount,
+      nowMs: () => performance.now(),
+      turned: (isStanding, refused) => logger.warn({ refused }, isStanding ? 'overloaded: more requests come than can be answered, and most are refused from now on' : 'no longer overloaded'),
+    });
     pool.on('connect', (client) => this.#generationOf.set(client, this.#generation));
     const config: PostgresDialectConfig = { pool: this.#sessionAware() };
     this.dialect = new SessionDialect(config, this.sessions);
@@ -136,9 +144,13 @@ export class SessionPool {
     this.#generation += 1;
   }
 
+  /** @throws ProblemError `service_unavailable`, code `overloaded` */
+  refuseWhenOverloaded(): void {
+    if (this.#queue.isTooLong()) throw OVERLOADED;
+  }
+
   /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
   async query<Row extends object>(query: QueryConfig): Promise<Row[]> {
-    if (this.pool.waitingCount >= MAX_WAITING) throw new ProblemError('service_unavailable', 'The service has more requests at hand than it can answer. Come back in a second.', { code: 'overloaded', retryAfterS: 1 });
     const client = await this.#connectTrusted();
     try {
       const { rows } = await client.query<Row>(query);

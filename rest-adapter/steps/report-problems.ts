@@ -11,13 +11,12 @@ export const reportProblems: Step = {
       await next();
     } catch (error) {
       call.answer = problemAnswer(call, error instanceof ProblemError ? error : masked(error));
-      if (isRefusedUnderLoad(error)) call.logger.warn('request refused: more are at hand than can be answered');
-      else if (call.answer.status >= 500) call.logger.error({ err: error }, 'request failed');
+      if (call.answer.status >= 500 && !isRefusedUnderLoad(error)) call.logger.error({ err: error }, 'request failed');
     }
   },
 };
 
-/** Writing down the stack of each would take longer than refusing it, just when there is no time. */
+/** The database says when that begins and ends, and how many it were: a line for each would be more work just when there is no time. */
 function isRefusedUnderLoad(error: unknown): boolean {
   return error instanceof ProblemError && error.problem.code === 'overloaded';
 }
