@@ -112,6 +112,8 @@ const plain = await start('plain-koa.ts', { DATABASE_URL: postgres.ownerUrl });
 try {
   const registered = await fetch(`${service.root}/v1/agents/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': randomUUID() }, body: JSON.stringify({ name: 'load', operator_id: randomUUID() }) });
   const { api_key: key } = (await registered.json()) as { api_key: string };
+  const admission = goodput(await load({ url: `${plain.root}/admission` }));
+  print(`plain Koa with the one round trip of an admission: ${Math.round(admission)}/s`);
   const promises = goodput(await load({ url: `${plain.root}/promises` }));
   print(`plain Koa with the round trips of a read: ${Math.round(promises)}/s`);
   await measure('GET /v1/agents/me', { url: `${service.root}/v1/agents/me`, key }, { url: plain.root }, 0.2, 50);

@@ -5,7 +5,8 @@ import Koa from 'koa';
 import { Pool } from 'pg';
 
 // What the service is measured against, as a process of its own: Koa that answers a GET with 200 bytes of JSON, and a
-// POST by one committed insert. GET /promises also keeps the promises that a read of the service keeps, and nothing else:
+// POST by one committed insert. GET /admission also asks the database once, as any door must that counts calls for several
+// processes. GET /promises also keeps the promises that a read of the service keeps, and nothing else:
 // it asks the database once who is calling and how often, and reads a row in a transaction that row level security is set
 // for. Prints where it listens. DATABASE_URL names the server.
 const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: 16 });
@@ -24,6 +25,7 @@ app.use(async (http) => {
     await pool.query('insert into plain_rows (id, body) values (gen_random_uuid(), $1)', [JSON.stringify(body)]);
     http.status = 201;
   }
+  if (http.path === '/admission') await pool.query(COUNT_CALL);
   if (http.path === '/promises') {
     await pool.query(COUNT_CALL);
     const client = await pool.connect();
