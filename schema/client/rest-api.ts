@@ -1428,9 +1428,15 @@ export interface components {
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
-            active_referrals?: number;
+            /** @description Those that it made itself; they decide its tier */
+            active_referrals: number;
             /** @deprecated */
-            referral_count?: number;
+            referral_count: number;
+            /** @description The tier above; null at the highest */
+            next_tier: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits: {
                 requests_per_minute: number;
@@ -1465,9 +1471,15 @@ export interface components {
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
-            active_referrals?: number;
+            /** @description Those that it made itself; they decide its tier */
+            active_referrals: number;
             /** @deprecated */
-            referral_count?: number;
+            referral_count: number;
+            /** @description The tier above; null at the highest */
+            next_tier: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits: {
                 requests_per_minute: number;
@@ -1505,9 +1517,15 @@ export interface components {
             total_delta_r_cents?: number;
             /** @deprecated */
             total_delta_r?: number;
+            /** @description Those that it made itself; they decide its tier */
             active_referrals?: number;
             /** @deprecated */
             referral_count?: number;
+            /** @description The tier above; null at the highest */
+            next_tier?: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits?: {
                 requests_per_minute: number;
@@ -6714,6 +6732,12 @@ export interface operations {
                      *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
+                     *       "active_referrals": 3,
+                     *       "referral_count": 3,
+                     *       "next_tier": {
+                     *         "name": "partner",
+                     *         "referrals_needed": 2
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [],
                      *       "public": false,
@@ -6942,6 +6966,12 @@ export interface operations {
                      *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
+                     *       "active_referrals": 0,
+                     *       "referral_count": 0,
+                     *       "next_tier": {
+                     *         "name": "partner",
+                     *         "referrals_needed": 5
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [
                      *         "https://spring.example/callback",

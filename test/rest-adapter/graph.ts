@@ -114,9 +114,10 @@ const SDL = /* GraphQL */ `
   enum Capability { ATTRIBUTION CHANNEL_ANALYSIS JOURNEY HEALTH FORECASTING }
   enum Tier { DISCOVERY PARTNER AMBASSADOR }
   enum AgentStatus { ACTIVE SUSPENDED CLOSED }
+  type NextTier { name: Tier! referralsNeeded: Int! }
   type RateLimits { requestsPerMinute: Int! dailyLimit: Int }
   type Agent {
-    id: ID! agentUuid: ID name: String! capabilities: [Capability!]! referralCode: String tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
+    id: ID! agentUuid: ID name: String! capabilities: [Capability!]! referralCode: String tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int nextTier: NextTier
     totalCommissionEarnedCents: Cents! rateLimits: RateLimits callbackUrl: String redirectUris: [String!] public: Boolean status: AgentStatus createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
   }
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }

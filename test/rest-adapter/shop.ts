@@ -44,7 +44,7 @@ const experiment = {
 
 const agent = {
   id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
-  totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
+  totalDeltaRCents: 345, activeReferrals: 2, nextTier: { name: 'PARTNER', referralsNeeded: 3 }, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
 };
 
 const member = { agentId: 'agent_2', role: 'ANALYST', addedBy: 'agent_1', addedAt: NOW };
