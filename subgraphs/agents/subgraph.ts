@@ -7,7 +7,9 @@ import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
 import { eventResolver } from './events/event-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
+import { ReferralResolver } from './referrals/referral-resolver.ts';
 import { ReferralStandingResolver } from './referrals/referral-standing-resolver.ts';
+import { tierChangeResolver } from './referrals/tier-change-resolver.ts';
 import { Agent } from './registry/agent.ts';
 import { AgentResolver } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
@@ -34,7 +36,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new ReferralStandingResolver(database, services.tierTable), new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services)],
+    resolvers: [agents, new ReferralStandingResolver(database, services.tierTable), new ReferralResolver(database, services.clock), new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services), tierChangeResolver(services)],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),
       Workspace: (reference, context) => workspaces.resolveReference(reference, context),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
+import { GraphSocket } from '../graph-socket.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 import { openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
@@ -72,6 +73,9 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
 
   test('five referred agents that recover 1,000 USD each make a partner of whoever referred them, once, and the next call is limited as a partner’s', async () => {
     expect(await standing(referrer)).toEqual({ tier: 'discovery', active_referrals: 0, referral_count: 0, next_tier: { name: 'partner', referrals_needed: PARTNER_FROM }, rate_limits: { requests_per_minute: 60, daily_limit: 10_000 } });
+    const socket = new GraphSocket(house.root, referrer.key!);
+    const changes = socket.watch<Readonly<Record<string, unknown>>>(`subscription { tierChanged { sequence previousTier tier activeReferrals rateLimits { requestsPerMinute dailyLimit } } }`);
+    expect(await changes.next()).toEqual({ sequence: expect.any(Number), previousTier: null, tier: null, activeReferrals: null, rateLimits: null });
     const referred = await Promise.all(Array.from({ length: PARTNER_FROM }, () => register(code)));
     for (const agent of referred.slice(0, -1)) await bringOver(agent);
     await relayed();
@@ -86,6 +90,8 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
       environment: 'live',
       data: { agent_id: agentId, previous_tier: 'discovery', tier: 'partner', active_referrals: PARTNER_FROM, rate_limits: { requests_per_minute: 120, daily_limit: 50_000 } },
     });
+    expect(await changes.next()).toEqual({ sequence: expect.any(Number), previousTier: 'DISCOVERY', tier: 'PARTNER', activeReferrals: PARTNER_FROM, rateLimits: { requestsPerMinute: 120, dailyLimit: 50_000 } });
+    await socket.close();
     const next: Answer = await referrer.get('/agents/me');
     expect(next.headers.get('ratelimit-policy')).toBe('"minute";q=120;w=60, "day";q=50000;w=86400');
     expect(await standing(referrer)).toEqual({ tier: 'partner', active_referrals: PARTNER_FROM, referral_count: PARTNER_FROM, next_tier: { name: 'ambassador', referrals_needed: 15 }, rate_limits: { requests_per_minute: 120, daily_limit: 50_000 } });
@@ -100,6 +106,19 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
     await relayed();
     expect(await standing(referrer)).toMatchObject({ tier: 'partner', active_referrals: PARTNER_FROM + 1 });
     expect(tierMessages()).toHaveLength(1);
+
+    const { body } = await referrer.get('/referrals?status=active');
+    expect(body).toMatchObject({ total_active: PARTNER_FROM + 1, total_pending: 0, total_churned: 0, meta: { total: PARTNER_FROM + 1 } });
+    const listed = (body['referrals'] as unknown as Json[]).find(({ referred_agent_id: id }) => id === activated[0]!['target']!['id']);
+    expect(listed).toEqual({
+      referred_agent_id: expect.any(String), referred_agent_name: 'referred-agent', status: 'active', chain_depth: 1, accumulated_delta_r: cents / 100, activation_progress: 1,
+      created_at: expect.any(String), activated_at: expect.any(String), expires_at: expect.any(String),
+    });
+    const [activatedAt, expiresAt] = [new Date(String(listed!['activated_at'])), new Date(String(listed!['expires_at']))];
+    expect(expiresAt.getUTCFullYear() - activatedAt.getUTCFullYear()).toBe(1);
+    expect(expiresAt.toISOString().slice(4)).toBe(activatedAt.toISOString().slice(4));
+    expect((await referrer.get(`/agents/${String(agentId)}/referrals?per_page=2`)).body).toMatchObject({ meta: { total: PARTNER_FROM + 1, per_page: 2 }, total_active: PARTNER_FROM + 1 });
+    expect((await (await withTestKey(house, referrer)).get('/referrals')).body).toMatchObject({ referrals: [], total_active: 0, meta: { total: 0 } });
   });
 
   test('an analysis counts once: not again on the same rows, not as a revision, not in the sandbox, not without figures', async () => {
@@ -139,6 +158,12 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
     expect(await standing(third)).toMatchObject({ active_referrals: 1 });
     expect((await auditOf(second, 'referral.activated')).map(({ details }) => details)).toEqual([{ chain_depth: 2, accumulated_delta_r_cents: cents }]);
     expect(await auditOf(top, 'referral.activated')).toEqual([]);
+    const depths = async (query: string): Promise<unknown> => ((await second.get(`/referrals?${query}`)).body['referrals'] as unknown as Json[]).map(({ chain_depth: depth, status, activation_progress: progress }) => [depth, status, progress]);
+    expect(await depths('')).toEqual([[2, 'active', 1], [1, 'pending', 0]]);
+    expect(await depths('depth=1')).toEqual([[1, 'pending', 0]]);
+    expect(await depths('depth=2&status=pending')).toEqual([]);
+    for (const path of [`/agents/${String((await profile(third))['agent_id'])}/referrals`, '/agents/agent_0351EFSwMCuWsp5CADuBq8/referrals', '/agents/nobody/referrals']) expect((await second.get(path)).status).toBe(404);
+    expect((await second.get('/referrals?depth=3')).body['error']).toMatchObject({ type: 'validation_error', param: 'query:depth' });
   });
 
   test('others see neither the count nor what is next', async () => {
