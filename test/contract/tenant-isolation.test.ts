@@ -122,7 +122,7 @@ describe('what outsiders can find out', () => {
           const owned = await read(cast.ownerPrincipal, cast.belongings[prefix]!);
           expect({ subgraph, type, owned }).toMatchObject({ owned: expect.stringContaining('"id":"ID"') });
           const foreign = await read(outsider.principal, cast.belongings[prefix]!);
-          if (prefix === 'agent') expect(foreign).toBe('{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,"agentUuid":null}]}}');
+          if (prefix === 'agent') expect(foreign).toBe('{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,"agentUuid":null,"activeReferrals":null,"nextTier":null}]}}');
           else expect(foreign).toBe(await read(outsider.principal, unknownId(prefix)));
           seen += 1;
         }
