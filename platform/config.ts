@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { REGIONS, type Region } from '../schema/value-lists.ts';
-import { parseRateLimits, standardRateLimits, TIER_TABLES, type RateLimits } from './auth/rate-limits.ts';
+import { parseRateLimits, standardRateLimits, type RateLimits } from './auth/rate-limits.ts';
+import { TIER_TABLES, type TierTable } from './auth/tiers.ts';
 import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
@@ -10,6 +11,7 @@ export type Role = (typeof ROLES)[number];
 
 /** Where a deployment lies that does not say so. */
 export const DEFAULT_REGION: Region = 'eu';
+export const DEFAULT_TIER_TABLE: TierTable = 'three';
 
 /** Where a service is reached whose configuration says nothing of it. */
 export const DEFAULT_PUBLIC_BASE_URL = 'http://127.0.0.1:4000/v1';
@@ -57,6 +59,8 @@ export interface Config {
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
+  /** Which of the contract's tables of tiers holds. */
+  readonly tierTable: TierTable;
   /** How often each class of callers may call. */
   readonly rateLimits: RateLimits;
   /** Web pages of other origins that may speak to the service: none, `*` for any, or `https://app.example` and so on. */
@@ -152,7 +156,7 @@ const environmentSchema = z.object({
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
-  TIER_TABLE: oneOf(TIER_TABLES).default('three'),
+  TIER_TABLE: oneOf(TIER_TABLES).default(DEFAULT_TIER_TABLE),
   RATE_LIMITS: rateLimits.optional(),
   CORS_ORIGINS: listOf(origin, '* or a list of origins such as https://app.example,https://admin.example').optional(),
   API_VERSIONS_RETIRED: listOf(z.iso.date(), 'a list of dates such as 2025-08-01').optional(),
@@ -239,6 +243,7 @@ function toConfig(environment: Environment): Config {
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
+    tierTable: environment.TIER_TABLE,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     corsOrigins: environment.CORS_ORIGINS ?? [],
     retiredApiVersions: environment.API_VERSIONS_RETIRED ?? [],

@@ -1,5 +1,5 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
-import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, type Config } from '../platform/config.ts';
+import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, DEFAULT_TIER_TABLE, type Config } from '../platform/config.ts';
 import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
@@ -31,7 +31,7 @@ export interface SubgraphOptions {
   readonly outgoing: Caller;
   readonly auditPlaces: AuditPlaces;
   readonly clock: () => Date;
-  readonly config?: Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region'>>;
+  readonly config?: Partial<Pick<Config, 'publicBaseUrl' | 'trustNarrowScopeBonus' | 'region' | 'tierTable'>>;
 }
 
 /** The verb behind uploads, with its services filled in. */
@@ -46,7 +46,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = ground;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION });
+      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION, tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

@@ -1,5 +1,6 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
 import type { Config } from '../platform/config.ts';
+import type { Database } from '../platform/postgres/database.ts';
 import { startRelay } from '../platform/events/relay.ts';
 import { startDeliveryWorker } from '../platform/events/webhooks/delivery-worker.ts';
 import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
@@ -10,6 +11,9 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 import { KeyVault } from '../platform/trust/key-vault.ts';
 import { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
 import { rootUrl } from '../rest-adapter/links.ts';
+import { accrueReferrals } from '../subgraphs/agents/referrals/accrue-referrals.ts';
+import { churnReferrals } from '../subgraphs/agents/referrals/churn-referrals.ts';
+import type { TierServices } from '../subgraphs/agents/referrals/settle-tier.ts';
 import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { refreshAttributions, REFRESH_QUEUE } from '../subgraphs/attribution/attributions/refresh-attributions.ts';
 import { RUN_QUEUE, type RunJob } from '../subgraphs/attribution/attributions/run-attribution.ts';
@@ -36,7 +40,7 @@ export interface Worker {
 const MAX_DELIVERY_LEASE_S = 20;
 
 /** Starts taking jobs: analyses on the compute pool, syncs, purges; relays what happens, and delivers it to webhooks. */
-export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'jobLeaseS' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir'>; readonly keyEncryptionKey: string; readonly outgoing: Caller; readonly logger: Logger; readonly clock: () => Date; readonly deliveryWaitsMs?: readonly number[] }): Promise<Worker> {
+export async function startWorker(options: { readonly ground: Ground; readonly config: Pick<Config, 'computeThreads' | 'jobConcurrency' | 'jobLeaseS' | 'publicBaseUrl' | 'signingKeyDays' | 'auditHeadsFile' | 'auditArchiveDir' | 'dataDir' | 'tierTable'>; readonly keyEncryptionKey: string; readonly outgoing: Caller; readonly logger: Logger; readonly clock: () => Date; readonly deliveryWaitsMs?: readonly number[] }): Promise<Worker> {
   const { ground, config, logger, clock } = options;
   const issuer = rootUrl(config.publicBaseUrl);
   const vault = new KeyVault(options.keyEncryptionKey);
@@ -61,10 +65,11 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(ground, measureSource(ground.clickhouse), job.data, clock)));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const { database, pubSub } = ground;
-  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
+  const tiers = { pubSub, tierTable: config.tierTable };
+  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
   const deliveries = startDeliveryWorker({ database, pubSub, caller: options.outgoing, secrets: new EndpointSecrets(vault), leaseMs, logger, clock, ...(options.deliveryWaitsMs === undefined ? {} : { waitsMs: options.deliveryWaitsMs }) });
-  const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs)]);
+  const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs), () => endIdleReferrals(database, tiers, logger)]);
   const signer = auditHeadSigner({ database: ground.database, keys, places: auditPlaces(config), issuer, logger, clock });
   const signing = repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', logger);
   return {
@@ -82,4 +87,9 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
 async function replaceOldKeys(keys: SigningKeyStore, ageDays: number, logger: Logger): Promise<void> {
   const rotated = ageDays === 0 ? [] : await keys.rotateOlderThan(ageDays);
   for (const environment of rotated) logger.info({ environment, ageDays }, 'the signing key was replaced by the next');
+}
+
+async function endIdleReferrals(database: Database, tiers: TierServices, logger: Logger): Promise<void> {
+  const churned = await churnReferrals(database, tiers);
+  if (churned > 0) logger.info({ churned }, 'referrals ended whose agents have gone quiet');
 }

@@ -10,6 +10,7 @@ import { experimentOperations } from './operations/experiments.ts';
 import { healthOperations } from './operations/health.ts';
 import { keyOperations } from './operations/keys.ts';
 import { oauthOperations } from './operations/oauth.ts';
+import { referralOperations } from './operations/referrals.ts';
 import { verificationOperations } from './operations/verification.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
@@ -24,6 +25,7 @@ export const CONTRACT: readonly Operation[] = [
   ...dataSourceOperations,
   ...experimentOperations,
   ...agentOperations,
+  ...referralOperations,
   ...keyOperations,
   ...oauthOperations,
   ...auditOperations,

@@ -13,7 +13,7 @@ const RATIO_DIGITS = 4;
 /** Fields in major units of a currency; other floats are ratios or counts. */
 const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
-  'spend', 'revenue', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison', 'Experiment.standardError',
+  'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison', 'Experiment.standardError',
   'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
 ]);
 const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);

@@ -35,6 +35,9 @@ export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as cons
 /** Longest time that a rotated key goes on working (interface specification §8: 24 hours). */
 export const MAX_GRACE_HOURS = 24;
 
+/** Where a referral stands; the last one for ever. */
+export const REFERRAL_STATUSES = ['pending', 'active', 'churned'] as const;
+
 /** Where the data of a workspace lies; a deployment serves one of them. */
 export const REGIONS = ['eu', 'us', 'apac'] as const;
 export type Region = (typeof REGIONS)[number];

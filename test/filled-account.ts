@@ -17,6 +17,7 @@ export async function fillAccount(root: string): Promise<FilledAccount> {
   const ids = new Map([['agents', String(registered.body['agent_id'])]]);
   for (let index = 0; index < 3; index += 1) {
     await caller.post('/keys', { name: `key-${index}` });
+    await new Caller(root, null).post('/agents/register', { name: `referred-${index}`, operator_id: randomUUID(), referral_code: String(registered.body['referral_code']) });
     await caller.post('/workspaces', { name: `Team ${index}` });
     const webhook = await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] });
     for (let test = 0; test <= index; test += 1) await caller.post(`/webhooks/${String(webhook.body['id'])}/test`, {});

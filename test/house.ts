@@ -8,6 +8,7 @@ import { KeyStore } from '../platform/auth/key-store.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
+import { DEFAULT_TIER_TABLE } from '../platform/config.ts';
 import { PostgresClaims, type ClaimsOptions } from '../platform/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
@@ -107,7 +108,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: lookupFor(options.webhooks?.allowPrivate ?? true) });
   const subgraphs = await buildSubgraphs({ ground, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
   const records = recordsPort({ ground, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
+  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir, tierTable: DEFAULT_TIER_TABLE }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);

@@ -43,7 +43,7 @@ const documentsFolder = join(folder, 'operations');
 mkdirSync(documentsFolder);
 writeFileSync(join(documentsFolder, 'events.graphql'), readFileSync(new URL('../../schema/operations/events.graphql', import.meta.url)));
 const outgoing = createCaller({ allowPrivate: false, timeoutMs: 1_000, maxResponseBytes: 1 });
-const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, narrowScopeBonus: 0, region: 'eu' });
+const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, narrowScopeBonus: 0, region: 'eu', tierTable: 'three' });
 const none = (): never => {
   throw new Error('nobody comes in by a door');
 };

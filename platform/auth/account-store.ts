@@ -3,6 +3,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Plan } from './principal.ts';
 import type { Uuid } from '../identifiers.ts';
+import type { Tier } from './tiers.ts';
 
 /** An operator: the tenant that everything else belongs to. At least one of the two names is given. */
 export interface NewAccount {
@@ -14,7 +15,7 @@ export interface NewAccount {
   /** `pay_per_analysis` when nothing is said. */
   readonly plan?: Plan;
   /** Tier of the account's agent; absent without one. */
-  readonly tier?: string;
+  readonly tier?: Tier;
   /** Agreed with this account; plan and tier decide where it is absent. */
   readonly requestsPerMinute?: number;
   readonly requestsPerDay?: number;
@@ -40,4 +41,9 @@ export async function lockAccount(em: SqlEntityManager, accountId: string): Prom
   const [account] = await em.execute<{ plan: Plan }[]>(`select plan from auth.accounts where account_id = ? for no key update`, [accountId]);
   if (account === undefined) throw new Error(`there is no account ${accountId}`);
   return account;
+}
+
+/** Puts the account's agent on another tier; its next call is limited by that. */
+export async function changeTier(em: SqlEntityManager, accountId: string, tier: Tier): Promise<void> {
+  await em.execute(`update auth.accounts set tier = ? where account_id = ?`, [tier, accountId]);
 }

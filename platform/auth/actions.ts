@@ -25,6 +25,7 @@ export const ACTIONS = {
   'agent:readSelf': { scope: null, right: 'self' },
   'agent:read': { scope: null, right: 'self' },
   'agent:write': { scope: 'referrals:write', right: 'self' },
+  'referral:read': { scope: 'referrals:read', right: 'administer' },
   'attribution:read': { scope: 'attribution:read', right: 'read' },
   'attribution:run': { scope: 'attribution:write', right: 'run' },
   'attribution:export': { scope: 'attribution:read', right: 'read' },

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
+import type { Tier, TierTable } from './tiers.ts';
 
 /** How often a class of callers may call; `perDay` null means without limit. */
 export interface RateLimit {
@@ -16,10 +17,6 @@ export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 
 /** What strangers are counted by. */
 export type StrangerClass = Extract<RateClass, 'register' | 'oauth' | 'bootstrap'>;
-
-/** `three` is listing A of the contract, §2 "Agent tiers"; `four` its variant B. */
-export const TIER_TABLES = ['three', 'four'] as const;
-export type TierTable = (typeof TIER_TABLES)[number];
 
 /** Tiers of the other table stand for their neighbour: an account keeps its tier when the table is changed. */
 const LIMITS_OF_TIERS: Readonly<Record<TierTable, Pick<RateLimits, 'discovery' | 'builder' | 'partner' | 'ambassador' | 'agent_enterprise'>>> = {
@@ -61,7 +58,7 @@ export function useRateLimits(limits: RateLimits): void {
 }
 
 /** What an agent's tier allows. */
-export function rateLimitOfTier(tier: Extract<RateClass, 'discovery' | 'builder' | 'partner' | 'ambassador'> | 'enterprise'): RateLimit {
+export function rateLimitOfTier(tier: Tier): RateLimit {
   return limitsInForce[tier === 'enterprise' ? 'agent_enterprise' : tier];
 }
 

@@ -44,6 +44,8 @@ const finishedAnalysis = z.object({
   confidence: z.number().nullable(),
   top_channels: z.array(topChannel).max(5).meta({ description: 'The five with the most attributed revenue' }),
   hrei_score: z.number().nullable(),
+  agent_id: z.string().nullable().meta({ description: 'The agent that served the source' }),
+  input_digest: z.string().nullable().meta({ description: 'Of the rows within reach and of what was asked: equal ones are repetitions' }),
   failure: z.object({ code: z.string(), message: z.string() }).optional().meta({ description: 'Of a failed analysis' }),
   url: url.meta({ description: 'Where the whole result can be read' }),
 });
@@ -59,6 +61,8 @@ const exampleAnalysis = {
   confidence: 0.88,
   top_channels: [{ channel: 'meta_ads', causal_lift: 0.3717, roi: 2.41, spend: 12_000, attributed_revenue: 40_920.11, confidence: 0.91 }],
   hrei_score: 0.07,
+  agent_id: 'agent_0351EFSwMCuWsp5CADuBq8',
+  input_digest: `sha256:${'0'.repeat(64)}`,
   url: 'https://api.example/v1/attribution/attr_0351EFUQxpVTZ7WdNYMSuY',
 };
 
@@ -142,7 +146,7 @@ export const EVENT_CATALOGUE = {
     description: 'The number of active referrals has moved an agent to another tier.',
     data: z.object({ agent_id: z.string(), previous_tier: z.string(), tier: z.string(), active_referrals: z.int(), rate_limits: rateLimits }),
     example: { agent_id: 'agent_0351EFSwMCuWsp5CADuBq8', previous_tier: 'discovery', tier: 'partner', active_referrals: 5, rate_limits: { requests_per_minute: 120, daily_limit: 50_000 } },
-    emittedBy: null,
+    emittedBy: 'subgraphs/agents/referrals/settle-tier.ts',
   }),
   'commission.earned': entry({
     description: 'An entry was added to the commission ledger.',

@@ -32,7 +32,7 @@ export function wholeAccount({ accountId, environment }: Pick<TenantScope, 'acco
  * as such (keys, members, audit), and nothing of what lies in an environment or a workspace.
  * @throws TypeError for what is no UUID or environment: the values go into SQL text
  */
-function settingsOf(tenant: TenantScope | string | undefined): Record<string, string> {
+export function settingsOf(tenant: TenantScope | string | undefined): Record<string, string> {
   const { accountId = '', environment = '', workspace = { id: '' } } = typeof tenant === 'object' ? tenant : { accountId: tenant };
   if (tenant !== undefined && !UUID.test(accountId)) throw new TypeError('an account id has to be a UUID');
   if (environment !== '' && !ENVIRONMENTS.includes(environment)) throw new TypeError('an environment has to be one of the contract');

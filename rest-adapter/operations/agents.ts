@@ -67,8 +67,9 @@ const profile = z
     total_calls: z.int().optional().meta({ deprecated: true }),
     total_delta_r_cents: z.int(),
     total_delta_r: z.int().meta({ deprecated: true }),
-    active_referrals: z.int().optional(),
-    referral_count: z.int().optional().meta({ deprecated: true }),
+    active_referrals: z.int().meta({ description: 'Those that it made itself; they decide its tier' }),
+    referral_count: z.int().meta({ deprecated: true }),
+    next_tier: z.object({ name: z.string(), referrals_needed: z.int() }).nullable().meta({ description: 'The tier above; null at the highest' }),
     total_commission_earned_cents: z.int().optional(),
     rate_limits: rateLimits,
     callback_url: z.string().nullable().meta({ description: 'Receives commission notifications' }),
@@ -170,7 +171,7 @@ export const agentOperations = [
     example: {
       response: {
         ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example',
-        total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, callback_url: null, redirect_uris: [], public: false, status: 'active', trust: exampleTrust(1),
+        total_delta_r_cents: 1_872_970, total_delta_r: 1_872_970, active_referrals: 3, referral_count: 3, next_tier: { name: 'partner', referrals_needed: 2 }, callback_url: null, redirect_uris: [], public: false, status: 'active', trust: exampleTrust(1),
       },
     },
   }),
@@ -195,7 +196,8 @@ export const agentOperations = [
     example: {
       body: { redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false },
       response: {
-        ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example', total_delta_r_cents: 0, total_delta_r: 0,
+        ...exampleAgent, agent_uuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', operator_id: null, operator_email: 'ops@spring.example', total_delta_r_cents: 0, total_delta_r: 0, active_referrals: 0, referral_count: 0,
+        next_tier: { name: 'partner', referrals_needed: 5 },
         callback_url: null, redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false, status: 'active', trust: exampleTrust(1),
       },
     },

@@ -456,6 +456,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/referrals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the referrals of the calling agent
+         * @description Newest first. Agents that registered with the code of the calling agent have depth 1 and count for its tier once they are active; those that registered with the code of one of them have depth 2. A test key sees none.
+         *
+         *     Needs the scope `referrals:read`.
+         */
+        get: operations["listReferrals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{agent_id}/referrals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the referrals of an agent, which has to be the calling one
+         * @description Newest first. Agents that registered with the code of the calling agent have depth 1 and count for its tier once they are active; those that registered with the code of one of them have depth 2. A test key sees none.
+         *
+         *     Needs the scope `referrals:read`.
+         */
+        get: operations["listAgentReferrals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/keys": {
         parameters: {
             query?: never;
@@ -1428,9 +1472,15 @@ export interface components {
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
-            active_referrals?: number;
+            /** @description Those that it made itself; they decide its tier */
+            active_referrals: number;
             /** @deprecated */
-            referral_count?: number;
+            referral_count: number;
+            /** @description The tier above; null at the highest */
+            next_tier: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits: {
                 requests_per_minute: number;
@@ -1465,9 +1515,15 @@ export interface components {
             total_delta_r_cents: number;
             /** @deprecated */
             total_delta_r: number;
-            active_referrals?: number;
+            /** @description Those that it made itself; they decide its tier */
+            active_referrals: number;
             /** @deprecated */
-            referral_count?: number;
+            referral_count: number;
+            /** @description The tier above; null at the highest */
+            next_tier: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits: {
                 requests_per_minute: number;
@@ -1505,9 +1561,15 @@ export interface components {
             total_delta_r_cents?: number;
             /** @deprecated */
             total_delta_r?: number;
+            /** @description Those that it made itself; they decide its tier */
             active_referrals?: number;
             /** @deprecated */
             referral_count?: number;
+            /** @description The tier above; null at the highest */
+            next_tier?: {
+                name: string;
+                referrals_needed: number;
+            } | null;
             total_commission_earned_cents?: number;
             rate_limits?: {
                 requests_per_minute: number;
@@ -1535,6 +1597,23 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             trust: components["schemas"]["TrustEnvelope"];
+        };
+        Referral: {
+            referred_agent_id: string;
+            referred_agent_name: string;
+            /** @enum {string} */
+            status: "pending" | "active" | "churned";
+            chain_depth: number;
+            /** @description Recovered revenue of the referred agent that has counted so far, USD */
+            accumulated_delta_r: number;
+            /** @description Part of the 1,000 USD that make it active */
+            activation_progress: number;
+            commission_earned?: number;
+            /** Format: date-time */
+            created_at: string;
+            activated_at: string | null;
+            /** @description When its commissions end: 12 months after activation */
+            expires_at: string | null;
         };
         KeyRequest: {
             name?: string;
@@ -6714,6 +6793,12 @@ export interface operations {
                      *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
+                     *       "active_referrals": 3,
+                     *       "referral_count": 3,
+                     *       "next_tier": {
+                     *         "name": "partner",
+                     *         "referrals_needed": 2
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [],
                      *       "public": false,
@@ -6942,6 +7027,12 @@ export interface operations {
                      *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
+                     *       "active_referrals": 0,
+                     *       "referral_count": 0,
+                     *       "next_tier": {
+                     *         "name": "partner",
+                     *         "referrals_needed": 5
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [
                      *         "https://spring.example/callback",
@@ -7489,6 +7580,438 @@ export interface operations {
             };
             /** @description `unsupported_media_type`: The body has a media type this operation does not take */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listReferrals: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+                /** @example active */
+                status?: "pending" | "active" | "churned";
+                /** @description 1: registered with your code; 2: with the code of such an agent. */
+                depth?: number;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of referrals */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "referrals": [
+                     *         {
+                     *           "referred_agent_id": "agent_01JQ4bT2xKvWsNcHhYfMqE",
+                     *           "referred_agent_name": "summer-shop-agent",
+                     *           "status": "active",
+                     *           "chain_depth": 1,
+                     *           "accumulated_delta_r": 1310.25,
+                     *           "activation_progress": 1,
+                     *           "created_at": "2026-01-12T08:15:00.000Z",
+                     *           "activated_at": "2026-01-31T17:58:00.000Z",
+                     *           "expires_at": "2027-01-31T17:58:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_active": 1,
+                     *       "total_pending": 4,
+                     *       "total_churned": 0,
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        referrals: components["schemas"]["Referral"][];
+                        /** @description Of both depths, whatever the filter, as the next two */
+                        total_active: number;
+                        total_pending: number;
+                        total_churned: number;
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: An unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `service_unavailable`: A temporary outage */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAgentReferrals: {
+        parameters: {
+            query?: {
+                /** @description Page, counted from 1. page × per_page must not pass 100 000. */
+                page?: number;
+                /** @description Entries per page. */
+                per_page?: number;
+                status?: "pending" | "active" | "churned";
+                /**
+                 * @description 1: registered with your code; 2: with the code of such an agent.
+                 * @example 1
+                 */
+                depth?: number;
+            };
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path: {
+                /**
+                 * @description The calling agent: agent_…, its UUID, or me
+                 * @example agent_01JQ2jX9bLq7RtYpMwVsZe
+                 */
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of referrals */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "referrals": [
+                     *         {
+                     *           "referred_agent_id": "agent_01JQ4bT2xKvWsNcHhYfMqE",
+                     *           "referred_agent_name": "summer-shop-agent",
+                     *           "status": "active",
+                     *           "chain_depth": 1,
+                     *           "accumulated_delta_r": 1310.25,
+                     *           "activation_progress": 1,
+                     *           "created_at": "2026-01-12T08:15:00.000Z",
+                     *           "activated_at": "2026-01-31T17:58:00.000Z",
+                     *           "expires_at": "2027-01-31T17:58:00.000Z"
+                     *         }
+                     *       ],
+                     *       "total_active": 1,
+                     *       "total_pending": 4,
+                     *       "total_churned": 0,
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 20,
+                     *         "total": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        referrals: components["schemas"]["Referral"][];
+                        /** @description Of both depths, whatever the filter, as the next two */
+                        total_active: number;
+                        total_pending: number;
+                        total_churned: number;
+                        meta: components["schemas"]["Meta"];
+                        trust: components["schemas"]["TrustEnvelope"];
+                    };
+                };
+            };
+            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `resource_not_found`: The resource does not exist */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_acceptable`: None of the accepted media types can be produced */
+            406: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `validation_error`: The request does not fit the schema */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,6 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
+import { referralsMigration } from './referrals/migration.ts';
 
 /** Owner `agents`: the registry of AI agents, one per account. */
 export const agentsOwner: MigrationOwner = {
@@ -61,5 +62,6 @@ export const agentsOwner: MigrationOwner = {
            as $$ select id, name, capabilities, tier, trust_score, created_at from agents.agents where id = wanted $$`,
       ],
     },
+    referralsMigration,
   ],
 };

@@ -1,11 +1,15 @@
 import type { Region } from '../../schema/value-lists.ts';
 import { WorkspaceStore } from '../../platform/auth/workspace-store.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
+import type { TierTable } from '../../platform/auth/tiers.ts';
 import type { FeedServices } from '../../platform/events/event-feed.ts';
 import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
 import { eventResolver } from './events/event-resolver.ts';
 import { KeyResolver } from './keys/key-resolver.ts';
 import type { KeyServices } from './keys/key-services.ts';
+import { ReferralResolver } from './referrals/referral-resolver.ts';
+import { ReferralStandingResolver } from './referrals/referral-standing-resolver.ts';
+import { tierChangeResolver } from './referrals/tier-change-resolver.ts';
 import { Agent } from './registry/agent.ts';
 import { AgentResolver } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
@@ -20,6 +24,8 @@ export const agentsEntities = [Agent];
 export interface AgentsServices extends RegistryServices, KeyServices, AuditServices, WebhookServices, FeedServices {
   /** The region that this deployment serves. */
   readonly region: Region;
+  /** The table of tiers that this installation serves. */
+  readonly tierTable: TierTable;
 }
 
 /** The agents subgraph: the registry of AI agents, their keys, the workspaces they meet in, webhooks, the audit log, and what happens to an account. */
@@ -30,7 +36,7 @@ export function agentsSubgraph(services: AgentsServices): Promise<Subgraph> {
   const workspaces = new WorkspaceResolver({ ...services, workspaces: new WorkspaceStore(database), isAgent });
   return buildSubgraph({
     name: 'agents',
-    resolvers: [agents, new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services)],
+    resolvers: [agents, new ReferralStandingResolver(database, services.tierTable), new ReferralResolver(database, services.clock), new KeyResolver(services), new AuditResolver(services), new WebhookResolver(services), workspaces, eventResolver(services), tierChangeResolver(services)],
     references: {
       Agent: (reference, context) => agents.resolveReference(reference, context),
       Workspace: (reference, context) => workspaces.resolveReference(reference, context),

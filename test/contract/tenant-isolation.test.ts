@@ -110,7 +110,7 @@ describe('what outsiders can find out', () => {
     test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
       const outsider = outsiders[name]!;
       const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
-      const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid'], Workspace: ['ws', 'id name members { agentId }'] };
+      const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid activeReferrals nextTier { name }'], Workspace: ['ws', 'id name members { agentId }'] };
       let seen = 0;
       for (const { name: subgraph, schema } of subgraphs) {
         for (const [type, [prefix, selection]] of Object.entries(kinds)) {
@@ -122,7 +122,7 @@ describe('what outsiders can find out', () => {
           const owned = await read(cast.ownerPrincipal, cast.belongings[prefix]!);
           expect({ subgraph, type, owned }).toMatchObject({ owned: expect.stringContaining('"id":"ID"') });
           const foreign = await read(outsider.principal, cast.belongings[prefix]!);
-          if (prefix === 'agent') expect(foreign).toBe('{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,"agentUuid":null}]}}');
+          if (prefix === 'agent') expect(foreign).toBe('{"data":{"_entities":[{"id":"ID","operatorId":null,"operatorEmail":null,"referralCode":null,"agentUuid":null,"activeReferrals":null,"nextTier":null}]}}');
           else expect(foreign).toBe(await read(outsider.principal, unknownId(prefix)));
           seen += 1;
         }

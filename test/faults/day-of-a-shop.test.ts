@@ -104,7 +104,12 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
 
   test('every event of it reaches a receiver that fails, once or more, exactly as promised', async () => {
     const newcomer = new Caller(service.root, null);
-    const { body: agent } = await insist(201, (once) => newcomer.post('/agents/register', { name: 'fault-shop', operator_id: crypto.randomUUID() }, once));
+    const register = (more: object) => {
+      const operator = crypto.randomUUID();
+      return insist(201, (once) => newcomer.post('/agents/register', { name: 'fault-shop', operator_id: operator, ...more }, once));
+    };
+    const { body: patron } = await register({});
+    const { body: agent } = await register({ referral_code: patron['referral_code'] });
     caller = new Caller(service.root, String(agent['api_key']));
     const { body: webhook } = await insist(201, (once) => caller.post('/webhooks', { url: receiver.url, events: ['*'], metadata: { shop: 'one' } }, once));
     receiver.secret = String(webhook['secret']);
@@ -125,6 +130,11 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
     expect(receiver.failures).toBeGreaterThan(0);
     expect(brokenPromises(happened, receiver.taken)).toEqual([]);
     expect(receiver.taken.every(({ webhookId }) => webhookId === String(webhook['id']))).toBe(true);
+
+    // Whatever died, each analysis counted once for whoever referred the shop; the two that asked the same, once together.
+    const { body: referrals } = await new Caller(service.root, String(patron['api_key'])).get('/referrals');
+    expect(referrals['referrals']![0]).toMatchObject({ referred_agent_id: agent['agent_id'], accumulated_delta_r: countedCents(receiver.taken) / 100 });
+    expect(countedCents(receiver.taken)).toBeGreaterThan(0);
   });
 
   describe('the check finds a planted fault:', () => {
@@ -146,6 +156,13 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
     });
   });
 });
+
+/** What completed analyses have recovered, each question about the same rows once. */
+function countedCents(taken: readonly TakenMessage[]): number {
+  const completed = taken.filter(({ type, data }) => type === 'attribution.completed' && data['status'] === 'completed');
+  const byInput = new Map(completed.map(({ data }) => [data['input_digest'], Number(data['delta_r_cents'])]));
+  return [...byInput.values()].reduce((sum, cents) => sum + cents, 0);
+}
 
 /** Undefined when the connection was refused or broke, which fetch tells by a TypeError and by nothing else. */
 async function answerOf(ask: () => Promise<Answer>): Promise<Answer | undefined> {

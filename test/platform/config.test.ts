@@ -43,6 +43,7 @@ describe('loadConfig', () => {
 
   test('rate limits are the contract’s, by the table of tiers, but for those that are named', () => {
     expect(loadConfig({}).rateLimits).toMatchObject({ sandbox: { perMinute: 100, perDay: null }, discovery: { perMinute: 60, perDay: 10_000 }, partner: { perMinute: 120, perDay: 50_000 }, ambassador: { perMinute: 300, perDay: null }, register: { perMinute: 10, perDay: 100 }, oauth: { perMinute: 30, perDay: null } });
+    expect([loadConfig({}).tierTable, loadConfig({ TIER_TABLE: 'four' }).tierTable]).toEqual(['three', 'four']);
     expect(loadConfig({ TIER_TABLE: 'four' }).rateLimits).toMatchObject({ builder: { perMinute: 120, perDay: 50_000 }, partner: { perMinute: 500, perDay: 200_000 }, agent_enterprise: { perMinute: 2_000, perDay: 1_000_000 } });
     expect(loadConfig({ RATE_LIMITS: 'standard=200, discovery=90/20000' }).rateLimits).toMatchObject({ standard: { perMinute: 200, perDay: null }, discovery: { perMinute: 90, perDay: 20_000 }, pro: { perMinute: 500, perDay: null } });
   });

@@ -114,9 +114,17 @@ const SDL = /* GraphQL */ `
   enum Capability { ATTRIBUTION CHANNEL_ANALYSIS JOURNEY HEALTH FORECASTING }
   enum Tier { DISCOVERY PARTNER AMBASSADOR }
   enum AgentStatus { ACTIVE SUSPENDED CLOSED }
+  type NextTier { name: Tier! referralsNeeded: Int! }
+  enum ReferralStatus { PENDING ACTIVE CHURNED }
+  type Referral {
+    referredAgentId: ID! referredAgentName: String! status: ReferralStatus! chainDepth: Int! accumulatedDeltaR: Float! activationProgress: Float! createdAt: DateTime! activatedAt: DateTime expiresAt: DateTime
+  }
+  type ReferralEdge { node: Referral! }
+  type ReferralConnection { edges: [ReferralEdge!]! totalActive: Int! totalPending: Int! totalChurned: Int! totalCount: Int! trust: TrustEnvelope! }
+  input ReferralFilter { status: ReferralStatus depth: Int }
   type RateLimits { requestsPerMinute: Int! dailyLimit: Int }
   type Agent {
-    id: ID! agentUuid: ID name: String! capabilities: [Capability!]! referralCode: String tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int!
+    id: ID! agentUuid: ID name: String! capabilities: [Capability!]! referralCode: String tier: Tier! trustScore: Float! totalApiCalls: Int! totalDeltaRCents: Cents! activeReferrals: Int nextTier: NextTier
     totalCommissionEarnedCents: Cents! rateLimits: RateLimits callbackUrl: String redirectUris: [String!] public: Boolean status: AgentStatus createdAt: DateTime! operatorId: String operatorEmail: String trust: TrustEnvelope!
   }
   input RegisterAgentInput { name: String! operatorId: String operatorEmail: String capabilities: [Capability!] referralCode: String callbackUrl: String }
@@ -214,6 +222,7 @@ const SDL = /* GraphQL */ `
   type Query {
     me: Agent
     agent(id: ID!): Agent
+    referrals(agentId: ID, first: Int, offset: Int, filter: ReferralFilter): ReferralConnection!
     workspaces(first: Int, offset: Int): WorkspaceConnection!
     attribution(id: ID!): Attribution
     attributions(first: Int, offset: Int, filter: AttributionFilter): AttributionConnection!

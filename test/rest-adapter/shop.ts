@@ -44,8 +44,10 @@ const experiment = {
 
 const agent = {
   id: 'agent_1', agentUuid: '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10', name: 'shop-agent', capabilities: ['ATTRIBUTION', 'CHANNEL_ANALYSIS'], referralCode: 'REF_ABCD', tier: 'DISCOVERY', trustScore: 0.5, totalApiCalls: 12,
-  totalDeltaRCents: 345, activeReferrals: 2, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
+  totalDeltaRCents: 345, activeReferrals: 2, nextTier: { name: 'PARTNER', referralsNeeded: 3 }, totalCommissionEarnedCents: 6, rateLimits: { requestsPerMinute: 60, dailyLimit: null }, callbackUrl: null, redirectUris: ['https://spring.example/callback'], public: false, status: 'ACTIVE', createdAt: NOW, operatorId: 'shop', operatorEmail: null, trust: trust(),
 };
+
+const referral = { referredAgentId: 'agent_3', referredAgentName: 'their-agent', status: 'PENDING', chainDepth: 2, accumulatedDeltaR: 310.255, activationProgress: 0.310_25, createdAt: NOW, activatedAt: null, expiresAt: null };
 
 const member = { agentId: 'agent_2', role: 'ANALYST', addedBy: 'agent_1', addedAt: NOW };
 
@@ -79,6 +81,10 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     me: () => agent,
     agent: ({ id }: { id: string }) => (id.startsWith('agent_') ? { ...agent, agentUuid: id === 'agent_1' ? agent.agentUuid : null } : null),
     updateCapabilities: ({ input }: { input: { capabilities: string[] } }) => ({ agent: { ...agent, capabilities: input.capabilities }, updatedAt: NOW, trust: trust() }),
+    referrals: ({ agentId }: { agentId: string | null }) => {
+      if (agentId != null && !agentId.startsWith('agent_')) throw missing('agent');
+      return { edges: [{ node: referral }], totalActive: 0, totalPending: 1, totalChurned: 2, totalCount: 1, trust: trust() };
+    },
     workspaces: () => ({ edges: [{ node: workspace }], totalCount: 1, trust: trust() }),
     createWorkspace: () => ({ workspace, trust: trust() }),
     addWorkspaceAgent: ({ input }: { input: { workspaceId: string } }) => {

@@ -18,7 +18,7 @@ interface Recorded {
 
 test('whatever the catalogue says is sent is recorded by the file that it names', () => {
   const emitted = Object.entries(EVENT_CATALOGUE).filter(([, { emittedBy }]) => emittedBy !== null);
-  expect(emitted.map(([type]) => type)).toEqual(expect.arrayContaining(['attribution.completed', 'attribution.updated']));
+  expect(emitted.map(([type]) => type)).toEqual(expect.arrayContaining(['attribution.completed', 'attribution.updated', 'agent.tier_changed']));
   for (const [type, { emittedBy }] of emitted) {
     const file = new URL(`../../${emittedBy}`, import.meta.url);
     expect({ type, isThere: existsSync(file) && readFileSync(file, 'utf8').includes(`'${type}'`) }).toEqual({ type, isThere: true });
@@ -58,9 +58,10 @@ describe.each(LAYOUTS)('the end of an analysis, %s', (layout) => {
     expect(event).toMatchObject({ type: 'attribution.completed', environment: 'live', sequence: 1 });
     const impact = result['channel_impact'] as unknown as Json[];
     expect(event!.data).toEqual({
-      ...Object.fromEntries(['id', 'status', 'model', 'data_source_id', 'date_range', 'delta_r_cents', 'platform_fee_cents', 'confidence'].map((member) => [member, result[member]])),
+      ...Object.fromEntries(['id', 'status', 'model', 'data_source_id', 'date_range', 'delta_r_cents', 'platform_fee_cents', 'confidence', 'agent_id'].map((member) => [member, result[member]])),
       top_channels: impact.slice(0, 5).map(({ channel, causal_lift, roi, spend, attributed_revenue, confidence }) => ({ channel, causal_lift, roi, spend, attributed_revenue, confidence })),
       hrei_score: result['trust']!['hrei_score'],
+      input_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       url: `http://127.0.0.1:4000/v1/attribution/${String(result['id'])}`,
     });
     expect(event!.data['platform_fee_cents']).toBe(platformFeeCents(Number(result['delta_r_cents'])));

@@ -1,17 +1,18 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
+import { TIERS, type Tier } from '../../../platform/auth/tiers.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import { TIERS, type Agent, type Capability, type Tier } from './agent.ts';
+import type { Agent, Capability } from './agent.ts';
 import type { PublicFace } from './public-face.ts';
 
 const CapabilityEnum = enumOf(CAPABILITIES);
 registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
 
-const TierEnum = enumOf(TIERS);
+export const TierEnum = enumOf(TIERS);
 registerEnumType(TierEnum, { name: 'AgentTier', description: 'Standing in the referral program, by number of active referrals.' });
 
 const AgentStatusEnum = enumOf(['active', 'suspended', 'closed'] as const);

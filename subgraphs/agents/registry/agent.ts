@@ -1,11 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
+import type { Tier } from '../../../platform/auth/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];
-export const TIERS = ['discovery', 'partner', 'ambassador'] as const;
-export type Tier = (typeof TIERS)[number];
 
 /** What a tier may ask for; `dailyLimit` null means unlimited. */
 export interface AgentRateLimits {

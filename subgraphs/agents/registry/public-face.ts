@@ -1,6 +1,7 @@
+import type { Tier } from '../../../platform/auth/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import type { Agent, Capability, Tier } from './agent.ts';
+import type { Agent, Capability } from './agent.ts';
 
 /** What anybody may know of an agent (decision table of the contract, agents). */
 export type PublicFace = Pick<Agent, 'id' | 'name' | 'trustScore' | 'createdAt'> & { readonly capabilities: Capability[]; readonly tier: Tier };

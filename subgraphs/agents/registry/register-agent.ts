@@ -69,6 +69,7 @@ export async function registerAgent(services: RegistryServices, context: Request
       createdAt: now,
     });
     await em.flush();
+    if (referredBy !== null) await em.execute(`select agents.record_referrals(?)`, [agent.id]);
     const apiKey = await services.keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
     await recordAuditEvent(em, context, {
       accountId,

@@ -45,6 +45,8 @@ async function finishedAnalysis(em: SqlEntityManager, { publicBaseUrl, clock }: 
     top_channels: (result['channel_impact'] as Json[]).slice(0, TOP_CHANNELS),
     // The record envelope of a failed analysis judges nothing.
     hrei_score: attribution.result == null ? null : (shown.trust?.hreiScore ?? null),
+    agent_id: shown.agentId,
+    input_digest: attribution.trust?.trace.inputsDigest ?? null,
     failure: result['failure'] ?? undefined,
     url: `${publicBaseUrl}/attribution/${shown.id}`,
   });

@@ -60,7 +60,7 @@ interface Issued {
   readonly accountId: Uuid;
 }
 
-async function issueKey({ scopes, kind = 'svc_live_sk', ...account }: { scopes?: Principal['scopes']; kind?: ApiKeyKind; plan?: NewAccount['plan'] & string; tier?: string } = {}): Promise<Issued> {
+async function issueKey({ scopes, kind = 'svc_live_sk', ...account }: { scopes?: Principal['scopes']; kind?: ApiKeyKind; plan?: NewAccount['plan'] & string; tier?: NewAccount['tier'] & string } = {}): Promise<Issued> {
   const accountId = newUuid();
   const key = await database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null, ...account });

@@ -1,0 +1,49 @@
+import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import { assertAction } from '../../../platform/auth/actions.ts';
+import type { RequestContext } from '../../../platform/auth/principal.ts';
+import { nextTier, type Tier, type TierTable } from '../../../platform/auth/tiers.ts';
+import { homeOf } from '../../../platform/auth/workspace-store.ts';
+import type { Uuid } from '../../../platform/identifiers.ts';
+import type { Database } from '../../../platform/postgres/database.ts';
+import { AgentType, TierEnum } from '../registry/agent-type.ts';
+import { ACTIVE_REFERRALS } from './settle-tier.ts';
+
+@ObjectType('NextTier', { description: 'The tier above an agent’s.' })
+export class NextTierType {
+  @Field(() => TierEnum, { description: 'Its name.' })
+  name!: Tier;
+
+  @Field(() => Int, { description: 'How many more active referrals it takes.' })
+  referralsNeeded!: number;
+}
+
+/** What an agent's own referrals come to. */
+@Resolver(() => AgentType)
+export class ReferralStandingResolver {
+  readonly #database: Database;
+  readonly #tierTable: TierTable;
+
+  constructor(database: Database, tierTable: TierTable) {
+    this.#database = database;
+    this.#tierTable = tierTable;
+  }
+
+  @FieldResolver(() => Int, { nullable: true, description: 'Active referrals that the agent made itself: they decide its tier. Null for others.' })
+  activeReferrals(@Root() agent: AgentType, @Ctx() context: RequestContext): Promise<number | null> {
+    return this.#activeReferrals(agent, context);
+  }
+
+  @FieldResolver(() => NextTierType, { nullable: true, description: 'Null at the highest tier, and for others.' })
+  async nextTier(@Root() agent: AgentType, @Ctx() context: RequestContext): Promise<NextTierType | null> {
+    const active = await this.#activeReferrals(agent, context);
+    return active === null ? null : nextTier(this.#tierTable, active);
+  }
+
+  /** One's own agent alone has a UUID to be seen. */
+  async #activeReferrals({ agentUuid }: AgentType, context: RequestContext): Promise<number | null> {
+    if (agentUuid === null) return null;
+    const principal = assertAction(context.principal, 'agent:readSelf');
+    const [row] = await this.#database.asTenant(homeOf(principal), (em) => em.execute<{ active: number }[]>(`select (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = ?`, [agentUuid as Uuid]));
+    return row?.active ?? null;
+  }
+}
