@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
+import { notYetFoundSound, sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
 import type { PathTable } from '../../compute/journey-tables.ts';
 import { ChannelNames, readRows } from './journey-rows.ts';
 
@@ -72,18 +72,21 @@ class PathColumns {
 
   result(channels: readonly string[]): PartRead {
     const path = new Uint16Array(SHORT);
-    for (let code = 1; code < this.plain.length; code++) {
-      const others = this.others.get(code);
-      if (this.plain[code] === 0 && others === undefined) continue;
+    const appendCoded = (code: number, nulls: number): number => {
       let length = 0;
       for (let shift = (SHORT - 1) * CODE_BITS; shift >= 0; shift -= CODE_BITS) {
         const digit = (code >> shift) & MOST_CODED;
         if (digit > 0) path[length++] = digit - 1;
       }
       const number = this.append(path, length);
-      this.room.nulls[number] = this.plain[code]! + (others?.nulls ?? 0);
-      if (others !== undefined) this.put(number, others.conversions, others.value, others.squares);
+      this.room.nulls[number] = nulls;
+      return number;
+    };
+    for (const [code, { conversions, value, nulls, squares }] of this.others) {
+      this.put(appendCoded(code, this.plain[code]! + nulls), conversions, value, squares);
+      this.plain[code] = 0;
     }
+    for (let code = 1; code < this.plain.length; code++) if (this.plain[code] !== 0) appendCoded(code, this.plain[code]!);
     const written = (edge: number, middle: number): number => (edge - middle) * this.direction;
     return { channels, paths: written(this.path, middleOf(this.room.nulls)), steps: written(this.step, middleOf(this.room.steps)) };
   }
@@ -157,7 +160,7 @@ export function joined(room: PathTable, ahead: PartRead, behind: PartRead): Path
   const offsets = room.offsets.subarray(from, to + 1);
   for (let p = 0; p < offsets.length; p++) offsets[p]! -= first;
   const kept = (column: Float64Array): Float64Array => column.subarray(from, to);
-  return { channels, offsets, steps: room.steps.subarray(first, last), conversions: kept(room.conversions), value: kept(room.value), nulls: kept(room.nulls), valueSquares: kept(room.valueSquares!) };
+  return { channels, offsets, steps: room.steps.subarray(first, last), conversions: kept(room.conversions), value: kept(room.value), nulls: kept(room.nulls), valueSquares: kept(room.valueSquares!), soundness: notYetFoundSound() };
 }
 
 /** In a thread of its own: reads the parts of files that it is sent. */

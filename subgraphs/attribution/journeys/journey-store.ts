@@ -1,4 +1,4 @@
-import { NO_CHANNEL } from '../../../compute/journey-tables.ts';
+import { NO_CHANNEL, notYetFoundSound } from '../../../compute/journey-tables.ts';
 import type { EventCampaigns, EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
@@ -136,7 +136,7 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels,
     }
   }
   return {
-    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done(), ...(holdsPaths ? {} : { valueSquares: squares.done() }) },
+    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done(), ...(holdsPaths ? {} : { valueSquares: squares.done() }), soundness: notYetFoundSound() },
     totals: {
       journeys: sums.converting + sums.nulls,
       convertingJourneys: sums.converting,
@@ -188,7 +188,7 @@ async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels
     }
   }
   return {
-    events: { channels, userStart: userStart.done(), userHash: userHash.done(), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done() },
+    events: { channels, userStart: userStart.done(), userHash: userHash.done(), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done(), soundness: notYetFoundSound() },
     campaigns: campaigns.length === 0 ? null : { names: campaigns, slot: slot.done() },
   };
 }
