@@ -153,7 +153,7 @@ export function joined(room: PathTable, ahead: PartRead, behind: PartRead): Path
   const renumbered = Uint16Array.from(behind.channels, (name) => channels.indexOf(name));
   const isAlike = renumbered.every((number, c) => number === c);
   const last = middleStep + behind.steps;
-  for (let i = middleStep; i < last && !isAlike; i++) room.steps[i] = renumbered[room.steps[i]!]!;
+  if (!isAlike) for (let i = middleStep; i < last; i++) room.steps[i] = renumbered[room.steps[i]!]!;
   const first = middleStep - ahead.steps;
   const [from, to] = [middlePath - ahead.paths, middlePath + behind.paths];
   room.offsets[middlePath] = middleStep;
