@@ -18,7 +18,7 @@ import type { ModelOutcomes } from '../subgraphs/attribution/attributions/compos
 import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
 import type { TrustEvidence } from '../subgraphs/attribution/attributions/trust-evidence.ts';
 import { presentTrust } from '../subgraphs/attribution/attributions/present-trust.ts';
-import { loadJourneys } from '../subgraphs/attribution/journeys/journey-store.ts';
+import { JourneyStore, loadJourneys } from '../subgraphs/attribution/journeys/journey-store.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { ingestRecords } from '../subgraphs/attribution/touchpoints/ingest-records.ts';
 import { storedDays } from '../subgraphs/attribution/touchpoints/stored-days.ts';
@@ -87,8 +87,11 @@ try {
   const options = runOptionsOf(known, parameters);
   const seed = seedOf(parameters);
   const weights = { markov: 0.3, shapley: 0.3, dominance: 0, rwa: 0, prav: 0.4 };
+  const factsOf = (countsTouches: boolean) => new JourneyStore(clickhouse, { ...source, dateRange: DATE_RANGE, lookbackDays: query.lookbackDays, conversionEvent: query.conversionEvent, countsTouches }).facts();
   const parts = {
-    'rows counted in the store': () => countStoredRows(clickhouse, { ...source, dateRange: DATE_RANGE, conversionEvent: query.conversionEvent }, { deduplicated: false }),
+    'facts of the source': () => factsOf(false),
+    'the same with touches counted': () => factsOf(true),
+    'other rows counted': () => countStoredRows(clickhouse, { ...source, dateRange: DATE_RANGE, conversionEvent: query.conversionEvent }, Promise.resolve({ touches: new Map(), cost: new Map() })),
     'journeys walked': () => pool.run('evidence', { paths: known.paths, events: known.events, rangeStartS: options.rangeStartS, rangeEndS: options.rangeEndS, lookbackS: options.lookbackS, preceding: known.stored.preceding, seed }),
     'rows hashed in the store': () => storedDays(clickhouse, source, { deduplicated: false }),
     'sensitivity on a sample': () => pool.run('sensitivity', { paths: known.paths, events: known.events, options, model: 'causal', weights, seed }),
@@ -100,7 +103,7 @@ try {
   show('the run with it', medianCost(whole));
   const more = whole.map((cost, round) => ({ wallMs: cost.wallMs / bare[round]!.wallMs - 1, cpuMs: cost.cpuMs / bare[round]!.cpuMs - 1 }));
   console.log(`${'the envelope'.padEnd(36)}${percent(medianCost(more).wallMs).padEnd(13)}${percent(medianCost(more).cpuMs)}`);
-  for (const [name, part] of Object.entries(parts)) show(`  ${name}, alone`, medianCost([await costOf(part), await costOf(part), await costOf(part)]));
+  for (const [name, part] of Object.entries(parts)) show(`  ${name} `, medianCost([await costOf(part), await costOf(part), await costOf(part)]));
   const gone = { source: null, changedDays: new Set<string>() };
   console.log(`envelope of an estimate, each       ${microseconds(() => presentTrust(shown!.evidence, shown!.figures, gone, new Date(0), '2026-02-01'))} µs`);
   console.log(`envelope of a record, each          ${microseconds(() => recordEnvelope(1, new Date(0), '2026-02-01'))} µs`);

@@ -17,7 +17,11 @@ export interface PathTable {
   readonly nulls: Float64Array;
   /** Σ of squared order values per path, where they are known; intervals take the orders of a path as equal otherwise */
   readonly valueSquares?: Float64Array;
+  readonly soundness?: Soundness;
 }
+
+/** One entry on shared memory: 1 once a task has found the table sound, so that others, on whatever thread, need not look again. Who changes a table gives it a new one. */
+export type Soundness = Int32Array;
 
 /**
  * Every event of every user: users contiguous, the events of a user in order (time, then event id).
@@ -38,6 +42,7 @@ export interface EventTable {
   readonly conversion: Uint8Array;
   /** one entry per conversion event, in event order (running index), major currency units */
   readonly value: Float64Array;
+  readonly soundness?: Soundness;
 }
 
 /** The campaign of every event of an event table. */
@@ -55,6 +60,16 @@ export const sharedUint32 = (length: number): Uint32Array<SharedArrayBuffer> =>
   new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT));
 export const sharedFloat64 = (length: number): Float64Array<SharedArrayBuffer> =>
   new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+export const notYetFoundSound = (): Soundness => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** What `faultOf` finds, looked for unless the table is known to be sound. */
+export function faultUnlessSound<Table extends { readonly soundness?: Soundness }>(table: Table, faultOf: (table: Table) => string | null): string | null {
+  const { soundness } = table;
+  if (soundness !== undefined && Atomics.load(soundness, 0) === 1) return null;
+  const fault = faultOf(table);
+  if (fault === null && soundness !== undefined) Atomics.store(soundness, 0, 1);
+  return fault;
+}
 
 function faultOfChannels(channels: readonly string[]): string | null {
   if (channels.length >= NO_CHANNEL) return `${channels.length} channels are more than the ${NO_CHANNEL - 1} that fit`;

@@ -4,7 +4,7 @@ import { runScrutiny } from './evidence/scrutiny.ts';
 import type { ScrutinyInput, ScrutinyResult } from './evidence/scrutiny.ts';
 import { runSensitivity } from './evidence/sensitivity.ts';
 import type { SensitivityInput, SensitivityResult } from './evidence/sensitivity.ts';
-import { faultOfEventTable, faultOfPathTable } from './journey-tables.ts';
+import { faultOfEventTable, faultOfPathTable, faultUnlessSound } from './journey-tables.ts';
 import type { EventTable, PathTable } from './journey-tables.ts';
 import { breakDown } from './models/breakdown/breakdown.ts';
 import type { BreakdownInput } from './models/breakdown/breakdown.ts';
@@ -78,7 +78,7 @@ export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
 export type TaskOutcome<Name extends TaskName> = Tasks[Name]['result'] | Failure;
 
 const withPaths = <Result>(paths: PathTable, run: () => Result | Failure): Result | Failure => {
-  const fault = faultOfPathTable(paths);
+  const fault = faultUnlessSound(paths, faultOfPathTable);
   return fault === null ? run() : failure('invalid_input', `Path table: ${fault}.`);
 };
 const replicated = <Result>({ paths, confidenceLevel = DEFAULT_RUN_PARAMETERS.confidenceLevel, seed = 1 }: PathsInput, run: (replication: Replication) => Result | Failure): Result | Failure => {
@@ -86,7 +86,7 @@ const replicated = <Result>({ paths, confidenceLevel = DEFAULT_RUN_PARAMETERS.co
   return withPaths(paths, () => run({ confidenceLevel, seed }));
 };
 const withEvents = <Result>(events: EventTable, run: () => Result | Failure): Result | Failure => {
-  const fault = faultOfEventTable(events);
+  const fault = faultUnlessSound(events, faultOfEventTable);
   return fault === null ? run() : failure('invalid_input', `Event table: ${fault}.`);
 };
 

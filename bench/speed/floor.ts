@@ -1,7 +1,7 @@
 import { exactDominance } from '../../compute/models/dominance/exact-dominance.ts';
 import { solveDense } from '../../compute/numerics/linear-solve.ts';
 import { spectralFunction, symmetricEigen } from '../../compute/numerics/symmetric-eigen.ts';
-import { readRows } from './journey-rows.ts';
+import { ChannelNames, readRows } from './journey-rows.ts';
 
 /** Revenue per channel by the four path models, by channel name. */
 export type FourModels = Readonly<Record<'markov' | 'shapley' | 'dominance' | 'rwa', Readonly<Record<string, number>>>>;
@@ -18,7 +18,8 @@ export function floorOf(file: string): FourModels {
   const [start, endValue, out] = [new Float64Array(K), new Float64Array(K), new Float64Array(K)];
   const sets = 2 ** K;
   const [journeysOf, conversionsOf, valueOf, squaresOf] = [new Float64Array(sets), new Float64Array(sets), new Float64Array(sets), new Float64Array(sets)];
-  const names = readRows(file, 0, Infinity, (path, length, conversions, value, nulls) => {
+  const channelNames = new ChannelNames();
+  readRows(file, 0, Infinity, channelNames, (path, length, conversions, value, nulls) => {
     const weight = conversions + nulls;
     let state = path[0]!;
     let set = 1 << state;
@@ -40,6 +41,7 @@ export function floorOf(file: string): FourModels {
     squaresOf[set]! += (value * value) / conversions;
   });
 
+  const names = channelNames.all;
   const total = (column: Float64Array): number => column.reduce((sum, each) => sum + each, 0);
   const [journeys, converted, revenue] = [total(journeysOf), total(conversionsOf), total(valueOf)];
   const used = names.map((_, c) => c);

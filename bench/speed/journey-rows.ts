@@ -34,28 +34,37 @@ const [NEWLINE, SPACE, COMMA, MINUS, POINT, ZERO, ARROW] = [10, 32, 44, 45, 46, 
 /** Receives a row; `path` is valid during the call only. */
 export type OnRow = (path: Uint16Array, length: number, conversions: number, value: number, nulls: number) => void;
 
-/**
- * Reads rows of `path,conversions,revenue,nulls` without quotes: those that begin in [from, to) of the file, the header left
- * out. Channel names are numbered in the order of their appearance; returns them. Both sides of the comparison read with this.
- */
-export function readRows(file: string, from: number, to: number, onRow: OnRow): string[] {
-  const input = openSync(file, 'r');
-  const buffer = Buffer.allocUnsafe(2 * CHUNK_BYTES);
-  const names: string[] = [];
-  const [slots, hashes, lengths] = [new Int32Array(1 << 16), new Int32Array(1 << 16), new Int32Array(1 << 16)];
-  const path = new Uint16Array(65_536);
-  let i = 0;
+/** Channels by the bytes of their names, numbered in the order of their appearance. */
+export class ChannelNames {
+  readonly all: string[] = [];
+  private readonly slots = new Int32Array(1 << 16);
+  private readonly hashes = new Int32Array(1 << 16);
+  private readonly lengths = new Int32Array(1 << 16);
 
-  const channelAt = (first: number, end: number): number => {
+  /** The number of the channel whose name is `buffer[first .. end)`. */
+  at(buffer: Buffer, first: number, end: number): number {
+    const { slots, hashes, lengths } = this;
     let hash = 0;
     for (let at = first; at < end; at++) hash = (Math.imul(hash, 31) + buffer[at]!) | 0;
     let slot = (hash ^ (hash >>> 15)) & (slots.length - 1);
     for (; slots[slot] !== 0; slot = (slot + 1) & (slots.length - 1)) if (hashes[slot] === hash && lengths[slot] === end - first) return slots[slot]! - 1;
-    slots[slot] = names.push(buffer.toString('utf8', first, end));
+    slots[slot] = this.all.push(buffer.toString('utf8', first, end));
     hashes[slot] = hash;
     lengths[slot] = end - first;
-    return names.length - 1;
-  };
+    return this.all.length - 1;
+  }
+}
+
+/**
+ * Reads rows of `path,conversions,revenue,nulls` without quotes: those that begin in [from, to) of the file, the header left
+ * out. Channels are numbered by `names`, which learns new ones. Both sides of the comparison read with this.
+ */
+export function readRows(file: string, from: number, to: number, names: ChannelNames, onRow: OnRow): void {
+  const input = openSync(file, 'r');
+  const buffer = Buffer.allocUnsafe(2 * CHUNK_BYTES);
+  const path = new Uint16Array(65_536);
+  let i = 0;
+
   const numberHere = (): number => {
     const sign = buffer[i] === MINUS ? -1 : 1;
     if (sign < 0) i++;
@@ -94,7 +103,7 @@ export function readRows(file: string, from: number, to: number, onRow: OnRow): 
         for (stop = buffer[end]!; stop !== ARROW && stop !== COMMA; ) stop = buffer[++end]!;
         i = end;
         while (buffer[end - 1] === SPACE) end--;
-        path[length++] = channelAt(begin, end);
+        path[length++] = names.at(buffer, begin, end);
       }
       const conversions = numberHere();
       const value = numberHere();
@@ -104,5 +113,4 @@ export function readRows(file: string, from: number, to: number, onRow: OnRow): 
     buffer.copyWithin(0, last + 1, filled);
   }
   closeSync(input);
-  return names;
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createComputePool } from '../../compute/pool.ts';
 import { say, sayTime } from '../compute/stopwatch.ts';
-import { joined, READER, roomBehind, roomFor } from './path-columns.ts';
+import { joined, READER, roomFor } from './path-columns.ts';
 import type { FilePart, PartRead } from './path-columns.ts';
 import { floorOf } from './floor.ts';
 import type { FourModels } from './floor.ts';
@@ -69,16 +69,10 @@ function read(reader: Worker, part: FilePart): Promise<PartRead> {
 
 async function ours(): Promise<{ models: FourModels; readMs: number; paths: number }> {
   const began = performance.now();
-  // Each part has room of its own; twice the file's, since a part's last row may reach beyond it.
-  const room = roomFor(2 * size);
-  const parts = await Promise.all(
-    readers.map(async (reader, r) => {
-      const [from, to] = [Math.floor((r * size) / THREADS), Math.floor(((r + 1) * size) / THREADS)];
-      const columns = roomBehind(room, 2 * from);
-      return { columns, read: await read(reader, { file, from, to, columns }) };
-    }),
-  );
-  const paths = joined(room, parts);
+  const room = roomFor(size);
+  const middle = Math.floor(size / 2);
+  const [ahead, behind] = await Promise.all([read(readers[0]!, { file, from: 0, to: middle, room, side: 'ahead' }), read(readers[1]!, { file, from: middle, to: size, room, side: 'behind' })]);
+  const paths = joined(room, ahead, behind);
   const readMs = performance.now() - began;
   const input = { paths, seed: 1, order: 1 };
   const [markov, dominance, rwa, shapley] = await Promise.all([pool.run('markov', input), pool.run('dominance', input), pool.run('rwa', input), pool.run('shapley', input)]);

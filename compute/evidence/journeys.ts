@@ -61,28 +61,25 @@ export function eachJourney(table: EventTable, window: JourneyWindow, visit: Jou
 
 /** The journeys of a window as a path table, one row per journey with a touch. */
 export function journeysAsPaths(table: EventTable, window: JourneyWindow): PathTable {
-  const offsets: number[] = [0];
-  const steps: number[] = [];
-  const [conversions, values, nulls] = [[] as number[], [] as number[], [] as number[]];
+  // No journey without an event, and no event in two.
+  const most = table.channel.length;
+  const offsets = new Uint32Array(most + 1);
+  const steps = new Uint16Array(most);
+  const [conversions, value, nulls] = [new Float64Array(most), new Float64Array(most), new Float64Array(most)];
+  let [journeys, length] = [0, 0];
   eachJourney(
     table,
     window,
-    (_user, begin, end, converts, value) => {
+    (_user, begin, end, converts, earned) => {
       if (begin === end) return;
-      for (let i = begin; i < end; i++) steps.push(table.channel[i]!);
-      offsets.push(steps.length);
-      conversions.push(converts ? 1 : 0);
-      values.push(value);
-      nulls.push(converts ? 0 : 1);
+      for (let i = begin; i < end; i++) steps[length++] = table.channel[i]!;
+      conversions[journeys] = converts ? 1 : 0;
+      value[journeys] = earned;
+      nulls[journeys] = converts ? 0 : 1;
+      offsets[++journeys] = length;
     },
     () => undefined,
   );
-  return {
-    channels: table.channels,
-    offsets: Uint32Array.from(offsets),
-    steps: Uint16Array.from(steps),
-    conversions: Float64Array.from(conversions),
-    value: Float64Array.from(values),
-    nulls: Float64Array.from(nulls),
-  };
+  const kept = (column: Float64Array): Float64Array => column.subarray(0, journeys);
+  return { channels: table.channels, offsets: offsets.subarray(0, journeys + 1), steps: steps.subarray(0, length), conversions: kept(conversions), value: kept(value), nulls: kept(nulls) };
 }

@@ -1,4 +1,4 @@
-import { sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
+import { faultUnlessSound, notYetFoundSound, sharedFloat64, sharedUint16, sharedUint32 } from '../../compute/journey-tables.ts';
 import type { PathTable } from '../../compute/journey-tables.ts';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { createComputePool } from '../../compute/pool.ts';
@@ -61,6 +61,24 @@ describe('the compute pool', () => {
     expect(await once()).toEqual(first);
     expect(first[0]).toBe(bits(figures('markov', { paths, order: 3 })));
     expect(first[4]).toBe(bits(figures('prav', { events, options })));
+  });
+
+  test('a table is looked at until a thread has found it sound; every table of its own', async () => {
+    const [sound, broken] = [notYetFoundSound(), notYetFoundSound()];
+    const beyond = Uint16Array.from(paths.steps, () => paths.channels.length);
+    expect((await pool.run('shapley', { paths: { ...paths, soundness: sound } })).ok).toBe(true);
+    expect(Atomics.load(sound, 0)).toBe(1);
+    for (const model of ['shapley', 'markov'] as const) {
+      expect(await pool.run(model, { paths: { ...paths, steps: beyond, soundness: broken }, order: 1 })).toMatchObject({ ok: false, code: 'invalid_input', message: expect.stringContaining('names a channel that does not exist') });
+    }
+    expect(Atomics.load(broken, 0)).toBe(0);
+    let looks = 0;
+    const look = (): null => {
+      looks += 1;
+      return null;
+    };
+    for (const soundness of [sound, sound, notYetFoundSound()]) faultUnlessSound({ ...paths, soundness }, look);
+    expect(looks).toBe(1);
   });
 
   test('progress grows, arrives before the result, and stops with it', async () => {

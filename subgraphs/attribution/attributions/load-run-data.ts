@@ -8,7 +8,7 @@ import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
 import { partsDigest, storedDays } from '../touchpoints/stored-days.ts';
-import { countStoredRows, type StoredRows } from '../touchpoints/stored-rows.ts';
+import { countStoredRows, type CountedTouches, type StoredRows } from '../touchpoints/stored-rows.ts';
 import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
 import type { AssessableRun } from './assess-trust.ts';
 import type { RunQuery } from './run-attribution-job.ts';
@@ -21,15 +21,15 @@ export function loadRunData(store: ClickHouse) {
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');
     const spendRead = sourceSpend(clickhouse, query, dateRange);
-    const count = (deduplicated: boolean): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, { deduplicated });
-    const countRead = count(false);
     const daysRead = readDays(clickhouse, query);
     onStage('building_journeys');
+    const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true });
+    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, counted);
     const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
-      loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent }),
+      journeysRead,
       spendRead,
       rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
-      countRead,
+      count(journeysRead.then(({ counted }) => counted!)),
       daysRead,
     ]);
     const spendByChannel = new Map<string, number>();
@@ -45,7 +45,7 @@ export function loadRunData(store: ClickHouse) {
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       warnings: ignoresPaths ? [IGNORED_PATHS] : [],
-      stored: { rows, ...days, recount: () => count(true), recountDays, preceding },
+      stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
     };
   };
 }

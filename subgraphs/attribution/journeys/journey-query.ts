@@ -10,6 +10,8 @@ export interface JourneyQuery extends SourceKey {
   /** Only touches of these channels take part; all when absent. */
   readonly channels?: readonly string[];
   readonly conversionEvent: string;
+  /** Touches of the range are counted in the store on the way, and their cost: what figures are checked against. */
+  readonly countsTouches?: boolean;
 }
 
 /** Counts of a path table. Money in major units, exact to 4 decimals. */

@@ -28,7 +28,8 @@ const CAMPAIGN_SLOT = `transform(campaign, {campaigns:Array(String)}, range(1, l
 const codeOf = (withCampaigns: boolean): string => (withCampaigns ? `${CHANNEL_INDEX} * (length({campaigns:Array(String)}) + 1) + ${CAMPAIGN_SLOT}` : CHANNEL_INDEX);
 const packed = (conversion: boolean, withCampaigns: boolean): string =>
   `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts) - {from:Int64}), ${TIME_SHIFT}) + ${conversion ? 2 ** CONVERSION_BIT : 0} + ${codeOf(withCampaigns)}`;
-const inSpan = (from: string, until: string): string =>
+/** Times in [from, until), the names of two parameters in milliseconds. */
+export const inSpan = (from: string, until: string): string =>
   `ts >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({${until}:Int64}, 'UTC')`;
 
 /** Touches and conversions of a span, one row each. Touches of channels that do not take part are left out. */
@@ -93,16 +94,3 @@ export const STORED_PATHS_STATEMENT = `
     FROM ${CURRENT_PATHS} AS stored
     WHERE dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC')))
   ) AS paths GROUP BY path ORDER BY path`;
-
-/** What has to be known before the journeys can be asked for; duplicates don't matter to it. */
-export const FACTS_STATEMENT = `
-  SELECT arraySort(groupUniqArrayArray(65536)(names)) AS channels, arraySort(groupUniqArrayArray(${MAX_CAMPAIGNS + 1})(named)) AS campaigns, sum(touches) AS touches, sum(conversions) AS conversions, max(with_ids) AS with_ids,
-    max(latest) AS latest, sum(stored_paths) AS stored_paths FROM (
-    SELECT groupUniqArray(65536)(toString(channel)) AS names, groupUniqArrayIf(${MAX_CAMPAIGNS + 1})(toString(campaign), campaign != '') AS named, countIf(${inSpan('from', 'until')}) AS touches, 0 AS conversions, max(event_id != '') AS with_ids,
-      toUnixTimestamp64Milli(max(ts)) AS latest, 0 AS stored_paths FROM touchpoints WHERE ${OF_SOURCE}
-    UNION ALL
-    SELECT groupUniqArrayIf(65536)(toString(channel), channel != ''), groupUniqArrayIf(${MAX_CAMPAIGNS + 1})(toString(campaign), campaign != ''), 0, countIf(${inSpan('from', 'until')}), max(event_id != ''), toUnixTimestamp64Milli(max(ts)), 0
-      FROM conversions WHERE ${OF_SOURCE}
-    UNION ALL
-    SELECT groupUniqArrayArray(65536)(arrayMap(step -> toString(step), path)), [], 0, 0, 0, 0, count() FROM paths WHERE ${OF_SOURCE}
-  )`;

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { NO_CHANNEL } from '../../../compute/journey-tables.ts';
+import { NO_CHANNEL, notYetFoundSound } from '../../../compute/journey-tables.ts';
 import type { EventCampaigns, EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse, StatementOptions } from '../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../schema/problems.ts';
@@ -8,40 +7,17 @@ import { sourceParams } from '../touchpoints/source-key.ts';
 import { float64Column, textColumn, uint16Lists, wordLists } from './arrow-columns.ts';
 import { ENGINE_FORMATS, fileText } from './file-format.ts';
 import { GrowingArray } from './growing-array.ts';
+import { readJourneyFacts, type JourneyFacts } from './journey-facts.ts';
 import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
-import { CODE_BITS, eventStatement, FACTS_STATEMENT, MAX_CAMPAIGNS, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
+import { CODE_BITS, eventStatement, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
 import { fnv1a32 } from './user-hash.ts';
 
 /** Follow-up that PRAV needs behind the range, and how far back it looks for exposures (models: PRAV). */
 const FOLLOW_UP_DAYS = 14;
 const REACH_BACK_DAYS = 90;
-const MAX_CHANNELS = 65_534;
-/** Names travel in the address of a statement; servers take a megabyte. */
-const MAX_NAMES_BYTES = 500_000;
 const TIMEOUT_MS = 300_000;
 /** Users' events spill to disk beyond this, which costs half a second on 10 M events and saves 200 MB; small blocks save another 100. */
 const MEMORY_SETTINGS = { max_bytes_before_external_group_by: 100_000_000, max_bytes_ratio_before_external_group_by: 0, max_block_size: 16_384 };
-
-const Count = z.coerce.number();
-const FactsRow = z.object({ channels: z.array(z.string()), campaigns: z.array(z.string()), touches: Count, conversions: Count, with_ids: Count, latest: Count, stored_paths: Count });
-
-/** What a source holds, read before its journeys. */
-export interface JourneyFacts {
-  readonly channels: readonly string[];
-  /** Of touches and conversions; empty where they are too many to tell apart. */
-  readonly campaigns: readonly string[];
-  readonly tooManyCampaigns: boolean;
-  /** The source is a file of aggregated paths: it has no users and no events. */
-  readonly holdsPaths: boolean;
-  /** It holds aggregated paths beside events; only the events count. */
-  readonly ignoresPaths: boolean;
-  readonly withEventIds: boolean;
-  /** Time of the last stored event, milliseconds since the epoch; 0 when there is none. */
-  readonly latestMs: number;
-  /** Upper bounds of what the events of the window will be. */
-  readonly touches: number;
-  readonly conversions: number;
-}
 
 /** Reads journeys out of the columnar store; everything a query needs to know first is read once per store. */
 export class JourneyStore {
@@ -59,7 +35,9 @@ export class JourneyStore {
 
   /** @throws ProblemError `validation_error` with code `too_many_channels` */
   facts(): Promise<JourneyFacts> {
-    return (this.#facts ??= this.#readFacts());
+    // The widest window that any of the statements reads.
+    const widest = { startMs: Math.min(this.#journeySpan().startMs, this.#range.startMs - REACH_BACK_DAYS * DAY_MS), endMs: this.#range.endMs + FOLLOW_UP_DAYS * DAY_MS };
+    return (this.#facts ??= readJourneyFacts(this.#clickhouse, this.#query, this.#range, widest));
   }
 
   /**
@@ -97,30 +75,6 @@ export class JourneyStore {
     const { name, settings } = ENGINE_FORMATS[format];
     const options = this.#options(facts, this.#journeySpan());
     return this.#clickhouse.file(statement, name, { ...options, params: { ...options.params, shown: channels ?? [] }, settings: { ...options.settings, ...settings, max_bytes_before_external_sort: 100_000_000 }, signal });
-  }
-
-  async #readFacts(): Promise<JourneyFacts> {
-    const { channels: wanted } = this.#query;
-    // The widest window that any of the statements reads.
-    const span = { startMs: Math.min(this.#journeySpan().startMs, this.#range.startMs - REACH_BACK_DAYS * DAY_MS), endMs: this.#range.endMs + FOLLOW_UP_DAYS * DAY_MS };
-    const params = { ...sourceParams(this.#query), from: span.startMs, until: span.endMs };
-    const [row] = await this.#clickhouse.rows(FACTS_STATEMENT, FactsRow, { params, timeoutMs: TIMEOUT_MS });
-    const { channels, campaigns, touches, conversions, with_ids, latest, stored_paths } = row!;
-    if (channels.length > MAX_CHANNELS) {
-      throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
-    }
-    const tooManyCampaigns = campaigns.length > MAX_CAMPAIGNS || (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS || encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
-    return {
-      campaigns: tooManyCampaigns ? [] : campaigns,
-      tooManyCampaigns,
-      channels: wanted === undefined ? channels : channels.filter((channel) => wanted.includes(channel)),
-      holdsPaths: stored_paths > 0 && latest === 0,
-      ignoresPaths: stored_paths > 0 && latest !== 0,
-      withEventIds: with_ids > 0,
-      latestMs: latest,
-      touches,
-      conversions,
-    };
   }
 
   /** The range with the lookback before it. */
@@ -182,7 +136,7 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels,
     }
   }
   return {
-    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done(), ...(holdsPaths ? {} : { valueSquares: squares.done() }) },
+    paths: { channels, offsets: offsets.done(), steps: steps.done(), conversions: conversions.done(), value: value.done(), nulls: nulls.done(), ...(holdsPaths ? {} : { valueSquares: squares.done() }), soundness: notYetFoundSound() },
     totals: {
       journeys: sums.converting + sums.nulls,
       convertingJourneys: sums.converting,
@@ -234,7 +188,7 @@ async function readEvents(batches: ReturnType<ClickHouse['batches']>, { channels
     }
   }
   return {
-    events: { channels, userStart: userStart.done(), userHash: userHash.done(), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done() },
+    events: { channels, userStart: userStart.done(), userHash: userHash.done(), timeS: timeS.done(), channel: channel.done(), conversion: conversion.done(), value: value.done(), soundness: notYetFoundSound() },
     campaigns: campaigns.length === 0 ? null : { names: campaigns, slot: slot.done() },
   };
 }
@@ -268,8 +222,8 @@ function unpackEvents(words: Uint32Array, count: number, target: UnpackedEvents,
 }
 
 /** Both at once, with what a source holds read only once: the quickest way to everything a run needs. */
-export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & { readonly followed: JourneyEvents | null; readonly ignoresPaths: boolean }> {
+export async function loadJourneys(clickhouse: ClickHouse, query: JourneyQuery): Promise<JourneyPaths & Pick<JourneyFacts, 'ignoresPaths' | 'counted'> & { readonly followed: JourneyEvents | null }> {
   const store = new JourneyStore(clickhouse, query);
-  const [journeys, followed, { ignoresPaths }] = await Promise.all([store.loadPaths(), store.loadEvents(), store.facts()]);
-  return { ...journeys, followed, ignoresPaths };
+  const [journeys, followed, { ignoresPaths, counted }] = await Promise.all([store.loadPaths(), store.loadEvents(), store.facts()]);
+  return { ...journeys, followed, ignoresPaths, counted };
 }

@@ -23,6 +23,13 @@ export interface StoredOrders {
   readonly revenue: number;
 }
 
+/** Touches of a range per channel, as they lie on disk: rows that came twice and were not merged yet count twice. */
+export interface CountedTouches {
+  readonly touches: ReadonlyMap<string, number>;
+  /** Their own cost, major units. */
+  readonly cost: ReadonlyMap<string, number>;
+}
+
 export interface StoredRowsQuery extends SourceKey {
   /** First and last UTC day, both included. */
   readonly dateRange: readonly [string, string];
@@ -51,14 +58,17 @@ const OTHERS_STATEMENT = `
     FROM (SELECT *, if(empty(path), '', toString(path[-1])) AS last FROM ${CURRENT_PATHS} WHERE dated = 0 OR (${inDays('date')})) GROUP BY last`;
 
 /**
- * Counts a source's rows. With `deduplicated: false` the touchpoints are counted as they lie on disk, which is quick; where rows
- * came twice and were not merged yet, they count twice, and the caller asks again with `true`.
+ * Counts a source's rows. `counted`: touches that another statement counted on its way, which is quick; where rows came twice they
+ * count twice, and the caller asks again without: then they are counted here, once each.
  */
-export async function countStoredRows(clickhouse: ClickHouse, query: StoredRowsQuery, options: { readonly deduplicated: boolean }): Promise<StoredRows> {
+export async function countStoredRows(clickhouse: ClickHouse, query: StoredRowsQuery, counted: Promise<CountedTouches> | null): Promise<StoredRows> {
   const read = { params: { ...sourceParams(query), start: query.dateRange[0], end: query.dateRange[1], conversion_event: query.conversionEvent }, timeoutMs: READ_TIMEOUT_MS };
-  const others = await clickhouse.rows(OTHERS_STATEMENT, Row, read);
+  const [others, known] = await Promise.all([clickhouse.rows(OTHERS_STATEMENT, Row, read), counted]);
   const of = (kind: Row['kind']) => others.filter((row) => row.kind === kind);
-  const touches = await clickhouse.rows(touchStatement(options.deduplicated ? 'FINAL' : '', of('spend').length > 0), Row, read);
+  const isStated = of('spend').length > 0;
+  // Which of the touches' own cost counts beside stated spend, only their days tell.
+  const isKnown = known !== null && !(isStated && known.cost.size > 0);
+  const touches = isKnown ? rowsOf(known) : await clickhouse.rows(touchStatement(known === null ? 'FINAL' : '', isStated), Row, read);
   const sum = (rows: readonly Row[], value: (row: Row) => number): number => rows.reduce((total, row) => total + value(row), 0);
   const perChannel = (rows: readonly Row[], value: (row: Row) => number): Map<string, number> =>
     new Map([...Map.groupBy(rows, (row) => row.channel)].map(([channel, group]) => [channel, sum(group, value)] as const).filter(([, amount]) => amount !== 0));
@@ -69,4 +79,8 @@ export async function countStoredRows(clickhouse: ClickHouse, query: StoredRowsQ
     orders: ordersOf('conversions'),
     paths: { ...ordersOf('paths'), touches: sum(of('paths'), (row) => row.touched), revenueByLastStep: perChannel(of('paths'), (row) => row.money) },
   };
+}
+
+function rowsOf({ touches, cost }: CountedTouches): Row[] {
+  return [...touches].map(([channel, stored]) => ({ kind: 'touchpoints', channel, stored, money: cost.get(channel) ?? 0, bought: 0, touched: 0 }));
 }
