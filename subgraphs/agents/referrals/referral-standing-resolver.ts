@@ -1,7 +1,9 @@
+import DataLoader from 'dataloader';
 import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { nextTier, type Tier, type TierTable } from '../../../platform/auth/tiers.ts';
+import { perRequest } from '../../../platform/graph/request-context.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
@@ -20,12 +22,20 @@ export class NextTierType {
 /** What an agent's own referrals come to. */
 @Resolver(() => AgentType)
 export class ReferralStandingResolver {
-  readonly #database: Database;
   readonly #tierTable: TierTable;
+  /** Several fields of one request stand on one count. */
+  readonly #active;
 
   constructor(database: Database, tierTable: TierTable) {
-    this.#database = database;
     this.#tierTable = tierTable;
+    this.#active = perRequest((context) => {
+      const home = homeOf(assertAction(context.principal, 'agent:readSelf'));
+      return new DataLoader<Uuid, number | null>(async (ids) => {
+        const rows = await database.asTenant(home, (em) => em.execute<{ id: Uuid; active: number }[]>(`select id, (${ACTIVE_REFERRALS}) as active from agents.agents agent where id in (?)`, [ids]));
+        const byId = new Map(rows.map(({ id, active }) => [id, active]));
+        return ids.map((id) => byId.get(id) ?? null);
+      });
+    });
   }
 
   @FieldResolver(() => Int, { nullable: true, description: 'Active referrals that the agent made itself: they decide its tier. Null for others.' })
@@ -41,9 +51,6 @@ export class ReferralStandingResolver {
 
   /** One's own agent alone has a UUID to be seen. */
   async #activeReferrals({ agentUuid }: AgentType, context: RequestContext): Promise<number | null> {
-    if (agentUuid === null) return null;
-    const principal = assertAction(context.principal, 'agent:readSelf');
-    const [row] = await this.#database.asTenant(homeOf(principal), (em) => em.execute<{ active: number }[]>(`select (${ACTIVE_REFERRALS}) as active from agents.agents agent where id = ?`, [agentUuid as Uuid]));
-    return row?.active ?? null;
+    return agentUuid === null ? null : this.#active(context).load(agentUuid as Uuid);
   }
 }
