@@ -1,5 +1,27 @@
 const DONE = { done: true, value: undefined } as const;
 
+/** A source that tells once it is over, by itself or because nobody listens any more. Telling twice must be no harm. */
+export function tellingEnd<T>(source: AsyncIterator<T>, over: () => void): AsyncIterator<T, undefined> {
+  return {
+    async next() {
+      try {
+        const { done, value } = await source.next();
+        if (done !== true) return { done: false, value };
+        over();
+        return DONE;
+      } catch (reason) {
+        over();
+        throw reason;
+      }
+    },
+    async return() {
+      over();
+      await source.return?.();
+      return DONE;
+    },
+  };
+}
+
 interface Waiting<Out> {
   resolve(result: IteratorResult<Out, undefined>): void;
   reject(reason: unknown): void;

@@ -2,13 +2,14 @@ import type { ApolloServer } from '@apollo/server';
 import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
 import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
 import { ProblemError } from '../schema/problems.ts';
+import type { ShownCredential } from '../platform/auth/admission.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { withoutValue } from '../platform/graph/bad-values.ts';
 import { Documents } from '../platform/graph/documents.ts';
 import { SocketClosure, webSocketEndpoint, type SocketExtra, type WebSocketEndpoint } from '../platform/graph/web-socket-endpoint.ts';
 import { wellFormedKey } from '../platform/idempotency/idempotency-key.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
-import { EventStream } from './event-stream.ts';
+import { EventStream, tellingEnd } from './event-stream.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
@@ -38,6 +39,8 @@ const MAX_OPERATIONS_PER_SOCKET = 100;
 /** What an operation carries from its check to its execution. */
 interface SocketOperation {
   readonly request: PublicRequest;
+  /** Null for a stranger. */
+  readonly credential: ShownCredential | null;
   readonly payload: SubscribePayload;
 }
 
@@ -66,7 +69,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
       throw new ProblemError('rate_limit_exceeded', `At most ${MAX_OPERATIONS_PER_SOCKET} operations run on one socket.`, { code: 'concurrency', retryAfterS: 1 });
     }
     if (typeof payload.query !== 'string') throw new ProblemError('invalid_request', 'query must be a string.');
-    const { request } = await admitted(connection, requestId, payload.extensions ?? undefined);
+    const { request, credential } = await admitted(connection, requestId, payload.extensions ?? undefined);
     const document = checkedDocument(documents, payload.query);
     const operation = getOperationAST(document, payload.operationName);
     if (operation === undefined || operation === null) throw new ProblemError('invalid_request', 'operationName must name one of the operations of the document.', { code: 'unknown_operation' });
@@ -75,7 +78,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
       assertWithinLimits(apiSchema, document, operation, variables, limits);
       assertSoundInput(document, variables);
     }
-    const contextValue: SocketOperation = { request, payload };
+    const contextValue: SocketOperation = { request, credential, payload };
     return { schema: apiSchema, document, operationName: payload.operationName ?? null, variableValues: variables, contextValue };
   };
 
@@ -83,11 +86,20 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     result.errors === undefined ? result : { ...result, errors: result.errors.map((error) => errors.present(error, requestId)) as unknown as GraphQLError[] };
 
   const subscribe = async (args: ExecutionArgs) => {
-    const { request } = args.contextValue as SocketOperation;
+    const { request, credential } = args.contextValue as SocketOperation;
     const { requestId } = request.context;
+    let close: () => void;
+    try {
+      close = credential === null ? () => undefined : admission.openStream(credential);
+    } catch (error) {
+      return presented({ errors: [error as GraphQLError] }, requestId);
+    }
     const stream = await subscriptions.subscribe({ document: args.document, operationName: args.operationName ?? undefined, variables: args.variableValues ?? {}, context: request.context });
-    if (!(stream instanceof EventStream)) return presented(stream, requestId);
-    return new EventStream<ExecutionResult, ExecutionResult>(stream, (result) => presented(result, requestId), (reason) => presented({ errors: [reason as GraphQLError] }, requestId));
+    if (!(stream instanceof EventStream)) {
+      close();
+      return presented(stream, requestId);
+    }
+    return new EventStream<ExecutionResult, ExecutionResult>(tellingEnd(stream, close), (result) => presented(result, requestId), (reason) => presented({ errors: [reason as GraphQLError] }, requestId));
   };
 
   const execute = async (args: ExecutionArgs): Promise<ExecutionResult> => {

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
@@ -38,7 +38,7 @@ export class ListenError extends Error {
 }
 
 const SWEEP_MS = 50;
-/** How long a refused peer may take to read why. */
+/** How long a refused peer may take to read why, and a connection without a request may stay when the server ends. */
 const LINGER_MS = 2_000;
 /** A connection on which nothing moves for so long is cut: somebody who asks for much and does not read it. Event streams have heartbeats, uploads a limit of their own. */
 const SILENCE_MS = 180_000;
@@ -96,11 +96,17 @@ function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptio
 class Connections {
   readonly #server: Server;
   readonly #answers = new Set<ServerResponse>();
+  readonly #open = new Set<Duplex>();
   readonly #upgraded = new Set<Duplex>();
   #ending = false;
 
   constructor(server: Server) {
     this.#server = server;
+    // Of TLS the inner side, which is the one that answers name.
+    server.on(server instanceof SecureServer ? 'secureConnection' : 'connection', (socket: Duplex) => {
+      this.#open.add(socket);
+      socket.once('close', () => this.#open.delete(socket));
+    });
     server.prependListener('request', (_request, response) => {
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
@@ -122,13 +128,24 @@ class Connections {
   async drain(sockets: ListeningSockets, timeoutMs: number): Promise<number> {
     this.announceEnd();
     sockets.close();
+    const lingerMs = performance.now() + Math.min(LINGER_MS, timeoutMs);
     for (const deadlineMs = performance.now() + timeoutMs; ; await sleep(SWEEP_MS)) {
       // A connection whose answer had begun before the end was announced stays open behind it.
       this.#server.closeIdleConnections();
+      if (performance.now() > lingerMs) this.#closeSilent();
       const left = (await sockets.countConnections()) - this.#upgraded.size;
       if (left > 0 && performance.now() < deadlineMs) continue;
       this.#server.closeAllConnections();
       return left;
     }
+  }
+
+  /**
+   * Closes connections that have brought no request, or not all of its headers: browsers and HTTP libraries open some
+   * before they need them. To Node they are not idle, and a closed server no longer watches how long headers take.
+   */
+  #closeSilent(): void {
+    const answered = new Set<Duplex | null>([...this.#answers].map(({ socket }) => socket));
+    for (const socket of this.#open) if (!answered.has(socket) && !this.#upgraded.has(socket)) socket.destroy();
   }
 }

@@ -158,6 +158,11 @@ export class Call {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
   }
 
+  /** Counts a stream of the caller's until the returned function is called. @throws ProblemError `rate_limit_exceeded` */
+  openStream(): () => void {
+    return this.admitted === null ? () => undefined : this.door.admission.openStream(this.admitted.credential);
+  }
+
   /** The version behind a name, as long as this installation serves it. @throws ProblemError `unsupported_api_version` */
   resolveVersion(named: string): ApiVersion {
     return resolveApiVersion(named, { versions: this.door.config.retiredApiVersions ?? [], now: this.door.clock() });

@@ -13,6 +13,7 @@ import { downloadFile } from './steps/download-file.ts';
 import { executeDocument } from './steps/execute-document.ts';
 import { followFeed } from './steps/follow-feed.ts';
 import { grantWishes } from './steps/grant-sandbox-wishes.ts';
+import { holdStream } from './steps/hold-stream.ts';
 import { ingestUpload, readRows } from './steps/ingest-upload.ts';
 import { limitClients } from './steps/limit-clients.ts';
 import { limitStrangers } from './steps/limit-strangers.ts';
@@ -67,6 +68,8 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   // Its fingerprint needs the body, its replay makes what follows unnecessary.
   [claimIdempotencyKey,   W, J, U,              PW          ],
   [validateRequest,   R, W, J, U, D, S, F, PR, PW          ],
+  // Behind the validation, which knows whether a job is asked for as a stream.
+  [holdStream,              J,       S, F                  ],
   [executeDocument,   R, W,                    PW          ],
   [runJob,                  J                              ],
   [ingestUpload,               U                           ],

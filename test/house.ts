@@ -162,6 +162,8 @@ export interface Json {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  /** The body as it came. */
+  readonly text: string;
   readonly body: Json;
 }
 
@@ -205,7 +207,7 @@ export class Caller {
   async send(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}): Promise<Answer> {
     const response = await this.open(method, path, body, headers);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Json) };
+    return { status: response.status, headers: response.headers, text, body: text === '' ? {} : (JSON.parse(text) as Json) };
   }
 
   /** The response itself, for streams. */

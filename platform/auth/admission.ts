@@ -58,4 +58,9 @@ export interface Admission {
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void>;
   /** Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function forgets the wish. */
   whenEnded(credential: ShownCredential, ended: () => void): () => void;
+  /**
+   * Counts a stream that the credential opens in this process, until the returned function is called.
+   * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key has as many as it may
+   */
+  openStream(credential: ShownCredential): () => void;
 }

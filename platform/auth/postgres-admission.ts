@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/logs.ts';
 import type { Admission, Admitted, Arrival, ShownCredential } from './admission.ts';
 import { apiKeyKind, apiKeyLookup, matchesApiKey } from './api-key.ts';
 import { CredentialEnds } from './credential-ends.ts';
+import { OpenStreams } from './open-streams.ts';
 import type { Environment, Principal, Proof, Scope } from './principal.ts';
 import { RateLimitError, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
 import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
@@ -57,6 +58,7 @@ export class PostgresAdmission implements Admission {
   readonly #limitsJson: string;
   readonly #refusals: RefusalLog;
   readonly #ends: CredentialEnds;
+  readonly #streams = new OpenStreams();
 
   constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
@@ -140,6 +142,10 @@ export class PostgresAdmission implements Admission {
 
   whenEnded(credential: ShownCredential, ended: () => void): () => void {
     return this.#ends.watch(credential, ended);
+  }
+
+  openStream({ keyId }: ShownCredential): () => void {
+    return this.#streams.open(keyId);
   }
 }
 

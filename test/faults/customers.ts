@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom, type Random } from '../../compute/numerics/random.ts';
 import { Caller, type Answer } from '../house.ts';
-import type { AcknowledgedSource, AcknowledgedTenant, Ledger } from './ledger.ts';
+import { rotateKey, type AcknowledgedSource, type AcknowledgedTenant, type Ledger } from './ledger.ts';
+import { isRefusedRefresh, logIn, noteRefresh, openedSession, refresh } from './sessions.ts';
 import { recentDays, shopRows } from './shop-rows.ts';
 
 const PAUSE_MS = 50;
 const FILES = 2;
 const ANALYSES = 2;
+const REFRESHES = 3;
 
 /**
- * Customers who register, connect, upload and analyse, over and over, whatever happens to the service. What was answered
- * with a success goes into the ledger; what was not answered is asked again: it may have happened or not.
+ * Customers who register, rotate their keys, log in, refresh their tokens, connect, upload and analyse, over and over,
+ * whatever happens to the service. What was answered with a success goes into the ledger; what was not answered is asked
+ * again: it may have happened or not.
  */
 export class Customers {
   readonly ledger: Ledger = [];
@@ -50,9 +53,10 @@ export class Customers {
   async #keepShop(): Promise<void> {
     // Another operator at each try: an answer that was lost may have been that of a registration.
     const { body: agent } = await this.#insist(201, () => new Caller(this.#root, null).post('/agents/register', { name: 'fault-customer', operator_id: crypto.randomUUID() }));
-    const tenant: AcknowledgedTenant = { key: String(agent['api_key']), sources: [] };
+    const tenant: AcknowledgedTenant = { agentId: String(agent['agent_id']), key: String(agent['api_key']), rotations: [], sessions: [], sources: [] };
     this.ledger.push(tenant);
-    const caller = this.callerOf(tenant.key);
+    const caller = this.callerOf(await this.#rotateKey(tenant));
+    await this.#keepSession(tenant);
 
     const { body: connected } = await this.#insist(201, () => caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} }));
     const source: AcknowledgedSource = { id: String(connected['data_source_id']), touchpoints: 0, conversions: 0, analyses: [] };
@@ -70,15 +74,46 @@ export class Customers {
     }
   }
 
-  /** Asks until the answer is this one. @throws Error for an answer that a fault does not excuse */
-  async #insist(wanted: number, ask: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
+  /** Replaces the key that the registration gave, under one idempotency key however often it has to be asked. */
+  async #rotateKey(tenant: AcknowledgedTenant): Promise<string> {
+    const idempotencyKey = crypto.randomUUID();
+    const { text, body } = await this.#insist(200, () => rotateKey(this.callerOf(tenant.key), idempotencyKey));
+    const key = String(body['key']);
+    tenant.rotations.push({ idempotencyKey, text, key });
+    return key;
+  }
+
+  /** Logs in and refreshes. Where it is not known whether a token was used up, showing it again may end the session: then it logs in anew. */
+  async #keepSession(tenant: AcknowledgedTenant): Promise<void> {
+    const { agentId, sessions } = tenant;
+    const enter = async () => openedSession(agentId, await this.#insist(200, () => logIn(this.#root, agentId, tenant.key)));
+    sessions.push(await enter());
+    for (let refreshes = 0; refreshes < REFRESHES; ) {
+      const session = sessions.at(-1)!;
+      const answer = await this.#insist(200, () => refresh(this.#root, agentId, session.refreshToken), isRefusedRefresh);
+      if (answer.status === 200) {
+        noteRefresh(session, answer);
+        refreshes += 1;
+      } else {
+        session.hasEnded = true;
+        sessions.push(await enter());
+      }
+    }
+  }
+
+  /**
+   * Asks until the answer is this one, or one that tells that an earlier try, whose answer was lost, has happened.
+   * @throws Error for an answer that a fault does not excuse
+   */
+  async #insist(wanted: number, ask: () => Promise<Answer>, hasHappened: (answer: Answer) => boolean = () => false): Promise<Answer> {
+    for (let wasLost = false; ; wasLost = true) {
       const answer = await ask().catch(noAnswer);
       if (answer?.status === wanted) {
         this.#count();
         return answer;
       }
-      if (answer !== undefined && answer.status !== 503) throw new Error(`answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer !== undefined && wasLost && hasHappened(answer)) return answer;
+      if (answer !== undefined && answer.status !== 503 && !isStillHeld(answer)) throw new Error(`answered with ${answer.status}: ${answer.text}`);
       await sleep(PAUSE_MS);
     }
   }
@@ -88,6 +123,11 @@ export class Customers {
     for (const { resolve } of this.#waiting.filter(({ count }) => count <= this.#acknowledged)) resolve();
     this.#waiting = this.#waiting.filter(({ count }) => count > this.#acknowledged);
   }
+}
+
+/** Whoever held the idempotency key was killed; its lease has not ended yet. */
+function isStillHeld({ status, body }: Answer): boolean {
+  return status === 409 && (body['error']?.['code'] as unknown) === 'idempotency_in_progress';
 }
 
 /** The connection was refused, or broke before or within the answer: all that fetch throws is a TypeError of Node's own realm. */

@@ -1,5 +1,6 @@
-import type { Caller, Json } from '../house.ts';
+import { Caller, type Answer, type Json } from '../house.ts';
 import { digestOf, history, stored } from './analyses.ts';
+import { brokenSession, type AcknowledgedSession } from './sessions.ts';
 
 /** A source, with what was acknowledged of it. */
 export interface AcknowledgedSource {
@@ -11,9 +12,21 @@ export interface AcknowledgedSource {
   readonly analyses: string[];
 }
 
+/** A key that took the place of the one that the registration gave. */
+export interface AcknowledgedRotation {
+  readonly idempotencyKey: string;
+  /** The answer, byte by byte. */
+  readonly text: string;
+  readonly key: string;
+}
+
 /** A tenant, with what was acknowledged to it. */
 export interface AcknowledgedTenant {
+  readonly agentId: string;
+  /** Of its registration; works on through the grace of its rotation, a day. */
   readonly key: string;
+  readonly rotations: AcknowledgedRotation[];
+  readonly sessions: AcknowledgedSession[];
   readonly sources: AcknowledgedSource[];
 }
 
@@ -24,7 +37,8 @@ export type Ledger = AcknowledgedTenant[];
  * Compares a calm service with what it acknowledged.
  * @returns one line per promise that was broken
  */
-export async function brokenPromises(ledger: Ledger, callerOf: (key: string) => Caller): Promise<string[]> {
+export async function brokenPromises(ledger: Ledger, root: string): Promise<string[]> {
+  const callerOf = (key: string): Caller => new Caller(root, key);
   const broken: string[] = [];
   for (const tenant of ledger) {
     const caller = callerOf(tenant.key);
@@ -33,13 +47,37 @@ export async function brokenPromises(ledger: Ledger, callerOf: (key: string) => 
       broken.push(`a key that was handed out is answered with ${list.status}`);
       continue;
     }
-    broken.push(...(await brokenLogOf(caller)));
+    broken.push(...(await brokenLogOf(caller)), ...(await brokenRotationsOf(tenant, callerOf)));
+    for (const session of tenant.sessions) broken.push(...(await brokenSession(root, session)));
     const known = new Set((list.body['sources'] as unknown as { data_source_id: string }[]).map((each) => each.data_source_id));
     for (const source of tenant.sources) {
       if (known.has(source.id)) broken.push(...(await brokenPromisesOf(source, caller)));
       else broken.push(`${source.id} is gone`);
     }
   }
+  return broken;
+}
+
+/** Replaces the key of the calling agent, which works on for a day. */
+export function rotateKey(caller: Caller, idempotencyKey: string): Promise<Answer> {
+  return caller.post('/agents/me/keys/rotate', {}, { 'svc-idempotency-key': idempotencyKey });
+}
+
+/** Both keys of a rotation work, the same request is answered by the same bytes, and it happened once. */
+async function brokenRotationsOf({ key, rotations }: AcknowledgedTenant, callerOf: (key: string) => Caller): Promise<string[]> {
+  const broken: string[] = [];
+  // One rotation too many ends the key of the registration.
+  const newest = callerOf(rotations.at(-1)?.key ?? key);
+  for (const rotation of rotations) {
+    const again = await rotateKey(callerOf(key), rotation.idempotencyKey);
+    if (again.status !== 200 || again.text !== rotation.text) broken.push('a rotation that is asked for again is answered otherwise');
+    const { status } = await callerOf(rotation.key).get('/data-sources');
+    if (status !== 200) broken.push(`a key that took the place of another is answered with ${status}`);
+  }
+  const keys = (await newest.get('/keys?per_page=100')).body['keys'] as unknown as readonly { readonly status: string }[];
+  if (keys.length !== 1 + rotations.length) broken.push(`a key has ${keys.length - 1} successors, not ${rotations.length}`);
+  const told = Number((await newest.get('/audit/events?event_type=agent.key_rotated')).body['total_count']);
+  if (told !== rotations.length) broken.push(`a rotation stands in the audit log ${told} times`);
   return broken;
 }
 

@@ -7,6 +7,7 @@ import { DataFolder } from './data-folder.ts';
 import { freePort } from '../free-port.ts';
 import { brokenPromises, type Ledger } from './ledger.ts';
 import { Service } from './service.ts';
+import { logIn, noteRefresh, openedSession, refresh } from './sessions.ts';
 
 /** `FAULT_KILLS=1000 FAULT_SEED=7 npm test test/faults/random-kills` is the long run. */
 const KILLS = Number(process.env['FAULT_KILLS'] ?? 10);
@@ -53,13 +54,21 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
     await Promise.all([supervise(), acting]);
 
     expect(customers.ledger.length).toBeGreaterThanOrEqual(CUSTOMERS);
-    expect(await brokenPromises(customers.ledger, customers.callerOf)).toEqual([]);
+    expect(await brokenPromises(customers.ledger, service.root)).toEqual([]);
+    expect(await halfRefreshes()).toEqual([]);
   });
+
+  /** Refresh tokens that were used up for anything else than one pair. */
+  const halfRefreshes = () =>
+    folder.sql(
+      `select parent.id from auth.tokens parent left join auth.tokens child on child.parent_id = parent.id where parent.use = 'refresh'
+       group by parent.id having array_agg(child.use order by child.use) is distinct from case when parent.used_at is null then array[null] else array['access', 'refresh'] end`,
+    );
 
   describe('the checks find a planted fault:', () => {
     /** One customer is enough. */
     let ledger: Ledger;
-    const broken = () => brokenPromises(ledger, customers.callerOf);
+    const broken = () => brokenPromises(ledger, service.root);
     beforeEach(async () => {
       ledger = structuredClone(customers.ledger.slice(0, 1));
       // A kill may have made an analysis fail, which is a proper end: faults are planted in those that have figures.
@@ -106,6 +115,28 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
       expect(await broken()).toContain(`${id} has other figures than an undisturbed run`);
     });
 
+    test('a session that outlives its end, a refresh token that works twice, a refresh in halves', async () => {
+      // Its sources are none of this test's business.
+      ledger[0]!.sources.length = 0;
+      const { agentId, key, sessions } = ledger[0]!;
+      const family = `(select id from auth.tokens where family_id = (select family_id from auth.tokens order by created_at desc limit 1))`;
+      const refreshed = async () => {
+        const session = openedSession(agentId, await logIn(service.root, agentId, key));
+        noteRefresh(session, await refresh(service.root, agentId, session.refreshToken));
+        sessions.push(session);
+      };
+      await refreshed();
+      expect([await broken(), await halfRefreshes()]).toEqual([[], []]);
+      await folder.sql(`update auth.tokens set revoked_at = null where id in ${family}`);
+      expect(new Set(await broken())).toEqual(new Set(['an access token of an ended session is answered with 200']));
+      sessions.length = 0;
+
+      await refreshed();
+      await folder.sql(`update auth.tokens set used_at = null where id in ${family}`);
+      expect(await halfRefreshes()).toHaveLength(1);
+      expect(await broken()).toContain('a refresh token that was used up is answered with 200');
+    });
+
     test('an event that the audit log has twice, and an entry that it lost', async () => {
       const account = `(select account_id from attribution.data_sources where id = '${requireUuid('ds', source().id, 'data source')}')`;
       await folder.sql(`insert into events.told_audit_events (event_id, tenant_id, body) select gen_random_uuid(), account_id, entry::jsonb || jsonb_build_object('type', entry::jsonb -> 'event_type', 'requestId', 'req_1', 'userAgent', null) from events.audit_entries where sequence = 1 and account_id = ${account}`, []);
@@ -116,9 +147,18 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
       expect(await broken()).toContain('an audit chain is broken at 2: missing');
     });
 
+    test('a rotation that was forgotten, and so happens twice', async () => {
+      ledger = structuredClone(customers.ledger.slice(1, 2));
+      // One rotation too many ends the key that they are read with.
+      ledger[0]!.sources.length = 0;
+      await folder.sql('delete from idempotency.claims');
+      expect(await broken()).toEqual(expect.arrayContaining(['a rotation that is asked for again is answered otherwise', 'a key has 2 successors, not 1', 'a rotation stands in the audit log 2 times']));
+    });
+
     test('a source that is gone, and a key that is', async () => {
       await folder.sql(`delete from attribution.data_sources where id = $1`, [requireUuid('ds', source().id, 'data source')]);
       expect(await broken()).toContain(`${source().id} is gone`);
+      await folder.sql(`delete from auth.tokens`);
       await folder.sql(`delete from auth.api_keys`);
       expect(await broken()).toEqual(['a key that was handed out is answered with 401']);
     });

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Koa from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
-import type { Admission, Admitted, Arrival } from '../../platform/auth/admission.ts';
+import type { Admission, Admitted, Arrival, ShownCredential } from '../../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../../platform/auth/principal.ts';
+import { OpenStreams } from '../../platform/auth/open-streams.ts';
 import { RateLimitError, type RateWindow } from '../../platform/auth/rate-limits.ts';
 import { principalTokens } from '../../platform/graph/principal-token.ts';
 import { startSubgraphServer, type SubgraphServer } from '../../platform/graph/subgraph-server.ts';
@@ -43,6 +44,7 @@ class ToyAdmission implements Admission {
   readonly revoked = new Set<string>();
   /** Calls back those who hold a stream. */
   readonly watches = new Set<() => void>();
+  readonly streams = new OpenStreams();
   /** Registrations that are left. */
   strangersLeft = 10;
 
@@ -66,6 +68,10 @@ class ToyAdmission implements Admission {
   whenEnded(_credential: unknown, ended: () => void): () => void {
     this.watches.add(ended);
     return () => this.watches.delete(ended);
+  }
+
+  openStream({ keyId }: ShownCredential): () => void {
+    return this.streams.open(keyId);
   }
 
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {

@@ -7,6 +7,7 @@ import Koa from 'koa';
 import { pino } from 'pino';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Admission } from '../../platform/auth/admission.ts';
+import { OpenStreams } from '../../platform/auth/open-streams.ts';
 import type { Oauth } from '../../platform/auth/oauth/oauth.ts';
 import { SCOPES, type Principal, type Scope } from '../../platform/auth/principal.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
@@ -24,6 +25,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
   const used = new Set<string>();
   const log: string[] = [];
   const watches = new Set<() => void>();
+  const streams = new OpenStreams();
   return {
     log,
     watches,
@@ -46,6 +48,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
       watches.add(ended);
       return () => watches.delete(ended);
     },
+    openStream: ({ keyId }) => streams.open(keyId),
     async consumeNonce(principal, clientAddress, nonce) {
       log.push('nonce');
       if (nonce === undefined) throw new ProblemError('missing_nonce', 'Send X-Nonce.', { param: 'header:X-Nonce' });

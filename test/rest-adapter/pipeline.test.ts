@@ -23,6 +23,10 @@ describe('order of the steps', () => {
     expect(names(column).slice(-1)).toEqual(last);
   });
 
+  test('a stream is counted once it is known to be sound, and before anything is done for it', () => {
+    for (const column of ['job', 'stream', 'feed'] as const) expect(names(column).slice(-3)).toEqual(['validate-request', 'hold-stream', expect.anything()]);
+  });
+
   test('the earlier failure wins: each request has all the faults behind the one that is answered', async () => {
     await using door = await openDoor();
     const faults: [type: string, headers: Record<string, string | null>][] = [

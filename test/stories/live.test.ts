@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { Client } from 'pg';
+import { MAX_STREAMS_PER_KEY } from '../../platform/auth/open-streams.ts';
 import { EVENT_CATALOGUE } from '../../platform/events/event-catalogue.ts';
 import { recordEvent } from '../../platform/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
@@ -184,6 +185,40 @@ describe.each(LAYOUTS)('what is live in the graph, %s', (layout) => {
       expect(await third.next()).toMatchObject({ stage: 'attribution.updated' });
       await third.close();
     });
+  });
+
+  test('a key has as many streams as it may, by whichever door; another opens when one has ended', async () => {
+    const crowded = await Caller.register(house.root);
+    const left = new AbortController();
+    const follow = (signal?: AbortSignal) => fetch(`${house.root}/v1/events`, { headers: { authorization: `Bearer ${crowded.key}` }, ...(signal === undefined ? {} : { signal }) });
+    const connections = [new GraphSocket(house.root, crowded.key!), new GraphSocket(house.root, crowded.key!)] as const;
+    const watch = (connection: GraphSocket) => connection.watch(`subscription { events { position } }`);
+    const watched = connections.map(watch);
+    for (const stream of watched) await stream.next();
+    // One by one: a crowd that comes all at once may be sent away for another reason.
+    const followed = [await follow(left.signal)];
+    while (followed.length < MAX_STREAMS_PER_KEY - watched.length) followed.push(await follow());
+    expect(new Set(followed.map(({ status }) => status))).toEqual(new Set([200]));
+
+    const refused = await follow();
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([429, '1', { error: expect.objectContaining({ type: 'rate_limit_exceeded', code: 'concurrency' }) }]);
+    const started = await crowded.post('/attribution?stream=true', { data_source_id: 'ds_0351ocbJk1JCokmve0cj4x', date_range: RANGE });
+    expect(started.status).toBe(429);
+    await expect(watch(connections[0]).next()).rejects.toThrow(/RATE_LIMIT_EXCEEDED.*concurrency/);
+    expect((await crowded.get('/data-sources')).status).toBe(200);
+    const other = await caller.open('GET', '/events');
+    expect(other.status).toBe(200);
+    await other.body!.cancel();
+
+    await watched[0]!.close();
+    const again = watch(connections[1]);
+    expect(await again.next()).toBeDefined();
+    left.abort();
+    let back = await follow();
+    for (; back.status === 429; back = await follow()) await back.body!.cancel();
+    expect(back.status).toBe(200);
+    for (const { body } of [...followed.slice(1), back]) await body!.cancel();
+    for (const connection of connections) await connection.close();
   });
 
   test('a revoked key closes every stream of its connection', async () => {
