@@ -15,13 +15,15 @@ const commands = {
 
 /** Test files mostly wait for servers: two at a time keep two cores busy. */
 const SIDE_BY_SIDE = '--maxWorkers=2';
-/** The fault runs start and kill many processes: they need the machine to themselves. */
 const FAULTS = 'test/faults/';
+/** Of the fault runs, those that measure how soon something happens, or use all that the machine has: one at a time. */
+const ALONE = `${FAULTS}(admission|database-outage|fuzz|graceful-stop|graphql-bombs)\\.test`;
+const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
 
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  const codes = [await jest([SIDE_BY_SIDE, '--testPathIgnorePatterns=/node_modules/', '--testPathIgnorePatterns=/test/browser/', `--testPathIgnorePatterns=/${FAULTS}`]), await jest(['--runInBand', FAULTS])];
+  const codes = [await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', `/${FAULTS}`)]), await jest([SIDE_BY_SIDE, FAULTS, ...ignoring(ALONE)]), await jest(['--runInBand', ALONE])];
   return codes.find((code) => code !== 0) ?? 0;
 }
 
