@@ -4,7 +4,7 @@ import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 
 /** Beyond this ratio the effect would outlive the horizon several times over, and nothing observed would bear the extrapolation. */
-const MOST_RATIO = 0.5;
+const MOST_RATIO = 0.7;
 /** Touches further than this from an edge of the range count as out of its reach. */
 const EDGE_DAYS = 91;
 

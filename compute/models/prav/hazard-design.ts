@@ -1,46 +1,36 @@
 import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 
-/** A baseline channel's touches count in three windows after them, that end at these parts of the horizon. */
-export const BASELINE_WINDOW_ENDS = [3 / 14, 1 / 2, 1] as const;
-/** A paid channel's touches count in two, equally long: what the second holds of the first tells how the effect wears off (ad-stock). */
-export const PAID_WINDOW_ENDS = [1 / 2, 1] as const;
+/**
+ * A touch counts in three windows after it, that end at these parts of the horizon: first days, rest of the first half, second half.
+ * The same for every channel: were the windows of paid touches wider, visits that come among them would speak for their first days.
+ */
+export const WINDOW_ENDS = [3 / 14, 1 / 2, 1] as const;
+/** The windows that make up the first half. */
+export const EARLY_WINDOWS = 2;
 
-/** Columns of a regression: column 0 is the constant, then those of each channel, one per window. */
-export interface HazardColumns {
+/** A moment with this many touches in reach counts a quarter of one without any. */
+const CROWD_TOUCHES = 2;
+
+/** Columns of the regressions: column 0 is the constant, then those of each channel, one per window. */
+export interface HazardDesign {
   readonly columns: number;
   /** first column of each channel */
   readonly columnOf: Uint16Array;
-  /** columns of each channel */
-  readonly windowsOf: Uint8Array;
   /** length of each column's window in days; 0 for the constant */
   readonly windowDays: Float64Array;
 }
 
-/** What the sums are collected by, and the same with the windows of each paid channel joined to one (`joinedOf` = where each column goes). */
-export interface HazardDesign extends HazardColumns {
-  readonly joined: HazardColumns;
-  readonly joinedOf: Uint16Array;
+export function hazardDesign(channels: number, { horizonS }: Pick<RunOptions, 'horizonS'>): HazardDesign {
+  const lengths = WINDOW_ENDS.map((end, w) => ((end - (WINDOW_ENDS[w - 1] ?? 0)) * horizonS) / DAY_S);
+  const columnOf = Uint16Array.from({ length: channels }, (_, c) => 1 + c * lengths.length);
+  const columns = 1 + channels * lengths.length;
+  return { columns, columnOf, windowDays: Float64Array.from({ length: columns }, (_, j) => (j === 0 ? 0 : lengths[(j - 1) % lengths.length]!)) };
 }
 
-function columnsOf(endsOf: readonly (readonly number[])[], horizonDays: number): HazardColumns {
-  const windowDays = [0];
-  const columnOf = new Uint16Array(endsOf.length);
-  endsOf.forEach((ends, c) => {
-    columnOf[c] = windowDays.length;
-    windowDays.push(...ends.map((end, w) => (end - (ends[w - 1] ?? 0)) * horizonDays));
-  });
-  return { columns: windowDays.length, columnOf, windowsOf: Uint8Array.from(endsOf, (ends) => ends.length), windowDays: Float64Array.from(windowDays) };
-}
-
-export function hazardDesign({ isBaseline, horizonS }: Pick<RunOptions, 'isBaseline' | 'horizonS'>): HazardDesign {
-  const days = horizonS / DAY_S;
-  const endsOf = (paidEnds: readonly number[]): (readonly number[])[] => Array.from(isBaseline, (baseline) => (baseline === 1 ? BASELINE_WINDOW_ENDS : paidEnds));
-  const split = columnsOf(endsOf(PAID_WINDOW_ENDS), days);
-  const joined = columnsOf(endsOf([1]), days);
-  const joinedOf = new Uint16Array(split.columns);
-  isBaseline.forEach((_, c) => {
-    for (let w = 0; w < split.windowsOf[c]!; w++) joinedOf[split.columnOf[c]! + w] = joined.columnOf[c]! + Math.min(w, joined.windowsOf[c]! - 1);
-  });
-  return { ...split, joined, joinedOf };
-}
+/**
+ * What a moment counts in the regressions, by the touches whose horizon holds it: 1 / (1 + touches / 2)². Rates grow with the touches and
+ * their variance with them (weighted least squares, Huffer & McKeague 1991); and where touches are crowded, effects wear out and
+ * interest outgrows what a straight line through few touches says.
+ */
+export const momentWeight = (touches: number): number => (1 + touches / CROWD_TOUCHES) ** -2;

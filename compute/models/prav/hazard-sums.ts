@@ -4,15 +4,15 @@ import type { Checkpoint } from '../../outcome.ts';
 import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 import { estimationEnd } from './exposure-sums.ts';
-import { BASELINE_WINDOW_ENDS, hazardDesign } from './hazard-design.ts';
+import { hazardDesign, momentWeight, WINDOW_ENDS } from './hazard-design.ts';
 import type { HazardDesign } from './hazard-design.ts';
 
 const USERS_PER_CHECK = 512;
 
 /**
  * Normal equations of two additive hazards (Aalen 1989; Lin & Ying 1994), per cell of users, row-major: x(t) counts the user's touches
- * whose window holds t; `gram` = ∫ x·xᵀ dt in days (a pair stands once, in either order), `orders` and `visits` = Σ x at conversions and
- * at unpaid visits.
+ * whose window holds t, and w(t) is the weight of the moment (hazard-design); `gram` = ∫ w·x·xᵀ dt in days (a pair stands once, in either
+ * order), `orders` and `visits` = Σ w·x at conversions and at unpaid visits.
  */
 export interface HazardSums {
   readonly cells: number;
@@ -49,8 +49,8 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const { userStart, userHash, timeS, channel, conversion } = table;
   const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
   const channels = table.channels.length;
-  const design = hazardDesign(options);
-  const { columns, columnOf, windowsOf } = design;
+  const design = hazardDesign(channels, options);
+  const { columns, columnOf } = design;
   const gram = new Float64Array(cells * columns * columns);
   const orders = new Float64Array(cells * columns);
   const visits = new Float64Array(cells * columns);
@@ -64,13 +64,12 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const end = estimationEnd(options);
   const rangeEnd = Math.min(options.rangeEndS, options.observedUntilS);
   const dataStart = earliest(table);
-  const [firstEnd, halfEnd] = [BASELINE_WINDOW_ENDS[0] * horizonS, BASELINE_WINDOW_ENDS[1] * horizonS];
+  const [firstEnd, halfEnd] = [WINDOW_ENDS[0] * horizonS, WINDOW_ENDS[1] * horizonS];
   const longest = longestUser(userStart) + 1;
+  const weightOf = Float64Array.from({ length: longest }, (_, touches) => momentWeight(touches));
   const touchTime = new Float64Array(longest);
   const touchColumn = new Uint16Array(longest);
-  const touchWindows = new Uint8Array(longest);
   const visitTime = new Float64Array(longest);
-  const visitColumn = new Uint16Array(longest);
   const orderTime = new Float64Array(longest);
   // The columns with windows that hold the present moment (the constant first), how many, and where each column stands; 0 = nowhere.
   const active = new Uint16Array(columns);
@@ -96,12 +95,9 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       if (conversion[i] === 1) orderTime[ordered++] = t;
       else if (x !== NO_CHANNEL) {
         touchTime[touched] = t;
-        touchColumn[touched] = columnOf[x]!;
-        touchWindows[touched++] = windowsOf[x]!;
+        touchColumn[touched++] = columnOf[x]!;
         touches[row + x]! += Math.max(0, Math.min(t + horizonS, rangeEnd) - Math.max(t, rangeStartS)) / horizonS;
-        if (isBaseline[x] !== 1) continue;
-        visitTime[visited] = t;
-        visitColumn[visited++] = columnOf[x]!;
+        if (isBaseline[x] === 1) visitTime[visited++] = t;
       }
     }
     visitCount[cell]! += visited;
@@ -139,19 +135,21 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     let [starts, firstEnds, halfEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
     let start = touchTime[0]!;
     let finish = start + horizonS;
-    let firstStop = visitTime[0]! + firstEnd;
+    let firstStop = touchTime[0]! + firstEnd;
     let halfStop = touchTime[0]! + halfEnd;
     let order = orderTime[0]! - gapS;
     let visit = visitTime[0]! - gapS;
     for (;;) {
+      // Touches whose horizon has begun and not ended.
+      const weight = weightOf[starts - ends]!;
       const next = Math.min(start, firstStop, halfStop, finish, order, visit);
       const until = next < end ? next : end;
       if (until > now) {
-        const days = (until - now) / DAY_S;
+        const weightedDays = (weight * (until - now)) / DAY_S;
         for (let p = 0; p < size; p++) {
           const rowOfP = gramRow + active[p]! * columns;
-          const weight = days * level[p]!;
-          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += weight * level[q]!;
+          const share = weightedDays * level[p]!;
+          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += share * level[q]!;
         }
         now = until;
       }
@@ -159,24 +157,24 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       let up = -1;
       let down = -1;
       if (order === next) {
-        if (next >= first) for (let p = 0; p < size; p++) orders[crossRow + active[p]!]! += level[p]!;
+        if (next >= first) for (let p = 0; p < size; p++) orders[crossRow + active[p]!]! += weight * level[p]!;
         order = orderTime[++ordersSeen]! - gapS;
         continue;
       } else if (visit === next) {
-        if (next >= first) for (let p = 0; p < size; p++) visits[crossRow + active[p]!]! += level[p]!;
+        if (next >= first) for (let p = 0; p < size; p++) visits[crossRow + active[p]!]! += weight * level[p]!;
         visit = visitTime[++visitsSeen]! - gapS;
         continue;
       } else if (finish === next) {
-        down = touchColumn[ends]! + touchWindows[ends]! - 1;
+        down = touchColumn[ends]! + 2;
         finish = touchTime[++ends]! + horizonS;
       } else if (halfStop === next) {
-        up = touchColumn[halfEnds]! + touchWindows[halfEnds]! - 1;
-        down = up - 1;
+        down = touchColumn[halfEnds]! + 1;
+        up = down + 1;
         halfStop = touchTime[++halfEnds]! + halfEnd;
       } else if (firstStop === next) {
-        down = visitColumn[firstEnds]!;
+        down = touchColumn[firstEnds]!;
         up = down + 1;
-        firstStop = visitTime[++firstEnds]! + firstEnd;
+        firstStop = touchTime[++firstEnds]! + firstEnd;
       } else {
         up = touchColumn[starts]!;
         start = touchTime[++starts]!;

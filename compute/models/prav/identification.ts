@@ -13,8 +13,8 @@ const KAPPA_MARGIN = 0.25;
  * cover the truth in 90–97 %: relative errors (one standard deviation) of κ beside half the disagreement of its two sources, of each
  * effect (kernels, wear-out and interplay that the model leaves out), and of the correction for halo.
  */
-const KAPPA_ERROR = 0.2;
-const EFFECT_ERROR = 0.15;
+export const KAPPA_ERROR = 0.25;
+const EFFECT_ERROR = 0.1;
 const HALO_ERROR = 0.5;
 
 /** Interval of the incremental revenue per channel, not yet widened to contain the published figure; 0 for baseline channels. */

@@ -1,17 +1,18 @@
+import { sumOf } from '../credits.ts';
 import { factorise, solveInto } from '../../numerics/linear-solve.ts';
 import type { AdStock } from './ad-stock.ts';
 import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
-import { BASELINE_WINDOW_ENDS } from './hazard-design.ts';
-import type { HazardColumns, HazardDesign } from './hazard-design.ts';
+import { EARLY_WINDOWS, WINDOW_ENDS } from './hazard-design.ts';
+import type { HazardDesign } from './hazard-design.ts';
 import type { HazardSums } from './hazard-sums.ts';
 import { effectAt, incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { Estimate, Setting } from './placebo-adjustment.ts';
 
 /** Keeps the normal equations solvable where channels always occur together: they share their effect. */
 const RIDGE = 1e-9;
-/** Half of what lies below 0 is taken off what lies above: all of it where nothing works, and none where everything does, would be right. */
-export const NEGATIVE_OFFSET = 0.5;
+/** All of what lies below 0 is taken off what lies above: the total is the sum of the signed effects, which noise leaves unbiased. */
+export const NEGATIVE_OFFSET = 1;
 
 /** Moments of one set of users. */
 export interface HazardEvidence {
@@ -20,10 +21,6 @@ export interface HazardEvidence {
   readonly orders: Float64Array;
   readonly visits: Float64Array;
   readonly touches: Float64Array;
-}
-
-interface Moments extends Pick<HazardEvidence, 'gram' | 'orders' | 'visits'> {
-  readonly design: HazardColumns;
 }
 
 interface PerTouch {
@@ -45,6 +42,8 @@ export interface Correction {
   readonly halo: Float64Array;
   /** part, 0 to 1, of what κ without the days right after a visit is smaller by that is put down to visits which announce orders */
   readonly announced: number;
+  /** the part, 0.3 to 1, of κ that the paid channels bear (kappa-restraint) */
+  readonly restraint: number;
   /** null: effects within the horizon alone */
   readonly stock: AdStock | null;
 }
@@ -77,20 +76,8 @@ export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boo
   return { design: sums.design, gram, orders: add(sums.orders), visits: add(sums.visits), touches: add(sums.touches) };
 }
 
-/** The same moments with the windows of each paid channel joined: touches in either window count alike, so their columns add up. */
-function joinWindows({ design, gram, orders, visits }: HazardEvidence): Moments {
-  const { joined, joinedOf } = design;
-  const sums = { design: joined, gram: new Float64Array(joined.columns ** 2), orders: new Float64Array(joined.columns), visits: new Float64Array(joined.columns) };
-  joinedOf.forEach((p, i) => {
-    sums.orders[p]! += orders[i]!;
-    sums.visits[p]! += visits[i]!;
-    joinedOf.forEach((q, j) => (sums.gram[p * joined.columns + q]! += gram[i * design.columns + j]!));
-  });
-  return sums;
-}
-
 /** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: Moments, look: () => void): PerTouch | null {
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence, look: () => void): PerTouch | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
@@ -107,6 +94,9 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
   return { orders: solve(orders), visits: solve(visits) };
 }
 
+/** A channel's windows among the columns. */
+const windowsOf = (column: Float64Array, c: number, { columnOf }: HazardDesign): Float64Array => column.subarray(columnOf[c]!, columnOf[c]! + WINDOW_ENDS.length);
+
 /** Conversions that all paid touches set off in each half of the horizon, at a given κ; null where the halves cannot be told apart. */
 export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array, look: () => void): { readonly early: number; readonly late: number } | null {
   const perTouch = solveHazards(hazard, look);
@@ -114,9 +104,9 @@ export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonl
   const halves = { early: 0, late: 0 };
   isBaseline.forEach((baseline, c) => {
     if (baseline === 1) return;
-    const first = hazard.design.columnOf[c]!;
-    halves.early += hazard.touches[c]! * effectAt(kappa, perTouch.orders[first]!, perTouch.visits[first]! - halo[c]!);
-    halves.late += hazard.touches[c]! * effectAt(kappa, perTouch.orders[first + 1]!, perTouch.visits[first + 1]!);
+    const [lift, pull] = [windowsOf(perTouch.orders, c, hazard.design), windowsOf(perTouch.visits, c, hazard.design)];
+    halves.early += hazard.touches[c]! * effectAt(kappa, sumOf(lift.subarray(0, EARLY_WINDOWS)), sumOf(pull.subarray(0, EARLY_WINDOWS)) - halo[c]!);
+    halves.late += hazard.touches[c]! * effectAt(kappa, sumOf(lift.subarray(EARLY_WINDOWS)), sumOf(pull.subarray(EARLY_WINDOWS)));
   });
   return halves;
 }
@@ -134,12 +124,12 @@ function wholeKappa(lift: Float64Array, pull: Float64Array, weight: Float64Array
 }
 
 /** κ without the first window: least squares through the origin over the placebo channels' later windows that pull visits at all. */
-function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardColumns, weight: Float64Array, isBaseline: Uint8Array): number | null {
+function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardDesign, weight: Float64Array, isBaseline: Uint8Array): number | null {
   let product = 0;
   let square = 0;
   for (let b = 0; b < isBaseline.length; b++) {
     if (isBaseline[b] !== 1) continue;
-    for (let w = 1; w < BASELINE_WINDOW_ENDS.length; w++) {
+    for (let w = 1; w < WINDOW_ENDS.length; w++) {
       const j = columnOf[b]! + w;
       const visits = perTouch.visits[j]!;
       if (visits <= 0) continue;
@@ -151,7 +141,7 @@ function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardColumns, 
 }
 
 /** κ over the whole horizon, less what announcing visits put into it. */
-const kappaFrom = ({ whole, late }: KappaSources, announced: number): number | null => (whole === null || late === null ? (whole ?? late) : whole - announced * Math.max(0, whole - late));
+export const kappaFrom = ({ whole, late }: KappaSources, announced: number): number | null => (whole === null || late === null ? (whole ?? late) : whole - announced * Math.max(0, whole - late));
 
 /**
  * Steps 3 to 5 of PRAV for samples that are large enough to tell overlapping touches apart. Conversions and unpaid visits of all
@@ -164,18 +154,13 @@ const kappaFrom = ({ whole, late }: KappaSources, announced: number): number | n
  */
 export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, look: () => void): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
-  const { halo, announced, stock } = correction;
-  const joined = joinWindows(hazard);
-  const { design } = joined;
+  const { halo, announced, restraint, stock } = correction;
+  const { design } = hazard;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(joined, look);
+  const perTouch = solveHazards(hazard, look);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
-  const ofChannel = (column: Float64Array, c: number): number => {
-    let sum = 0;
-    for (let w = 0; w < design.windowsOf[c]!; w++) sum += column[design.columnOf[c]! + w]!;
-    return sum;
-  };
+  const ofChannel = (column: Float64Array, c: number): number => sumOf(windowsOf(column, c, design));
   const liftWithin = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));
   const pullWithin = exposure.exposures.map((_, c) => {
     const visits = ofChannel(perTouch.visits, c);
@@ -185,7 +170,8 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, co
     whole: wholeKappa(liftWithin, pullWithin, exposure.exposures, isBaseline),
     late: lateKappa(perTouch, design, exposure.exposures, isBaseline),
   };
-  const kappa = kappaFrom(sources, announced) ?? fallbackKappa;
+  const ofPlacebos = kappaFrom(sources, announced);
+  const kappa = ofPlacebos === null ? fallbackKappa : restraint * ofPlacebos;
   if (kappa === null) return null;
   const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);
   const touches = hazard.touches.map((n, c) => n * (stock?.reach[c] ?? 1));

@@ -11,8 +11,10 @@ import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
 import { regroupHazards, sumHazards } from './hazard-sums.ts';
 import type { HazardSums } from './hazard-sums.ts';
-import { adjustJointly, effectsByHalf, evidenceOfCells } from './joint-adjustment.ts';
+import { adjustJointly, effectsByHalf, evidenceOfCells, kappaFrom } from './joint-adjustment.ts';
 import type { Correction, HazardEvidence, JointEstimate } from './joint-adjustment.ts';
+import { restraintOf } from './kappa-restraint.ts';
+import type { PaidTotals } from './kappa-restraint.ts';
 import type { EstimateOn, Setting } from './placebo-adjustment.ts';
 
 /**
@@ -49,33 +51,34 @@ export interface Joint {
 /** The estimate on the users of the cells that `belongs` selects, under a correction. */
 type EstimateUnder = (correction: Correction) => (belongs: (cell: number) => boolean, setting: Setting) => JointEstimate | null;
 
-/** `statistic` on each set of users that leaves out one group; what it is on all of them where a set gives no answer. */
-function jackknifed(groups: number, statistic: (belongs: (cell: number) => boolean) => number | null, onAll: number): number {
-  return jackknifeError(Float64Array.from({ length: groups }, (_, group) => statistic((cell) => cell !== group) ?? onAll), groups);
+/** The conversions and unpaid visits of each paid channel's touches, at the κ of the placebos; `scale` as in Setting. */
+function paidTotals({ sources, kappa, touches, lift, pull }: JointEstimate, announced: number, { isBaseline, scale }: Setting): PaidTotals {
+  const ofPaid = (perTouch: Float64Array, least: number): Float64Array => perTouch.map((each, c) => (isBaseline[c] === 1 ? 0 : Math.max(least, each) * touches[c]! * scale));
+  return { kappa: kappaFrom(sources, announced) ?? kappa, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
 }
 
-/** What the users together settle: halo, how far visits announce orders, and how effects wear off. null where there is no estimate. */
+/** What the users together settle: halo, how far visits announce orders, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
 function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, look: () => void): Correction | null {
   const everyone = (): boolean => true;
-  const plainly = { halo, announced: 0, stock: null };
-  const first = estimateUnder(plainly)(everyone, { isBaseline, scale: 1, fallbackKappa: null });
+  const without = Array.from({ length: groups }, (_, group) => (cell: number): boolean => cell !== group);
+  const plainly = { halo, announced: 0, restraint: 1, stock: null };
+  const whole = { isBaseline, scale: 1, fallbackKappa: null };
+  const first = estimateUnder(plainly)(everyone, whole);
   if (first === null) return null;
-  const setting = { isBaseline, scale: 1, fallbackKappa: first.kappa };
-  const excess = excessOf(first);
-  const excessOn = (belongs: (cell: number) => boolean): number | null => {
-    const part = estimateUnder(plainly)(belongs, setting);
-    return part === null ? null : excessOf(part);
-  };
-  const announced = beyondChance(excess, jackknifed(groups, excessOn, excess));
-  const kappa = estimateUnder({ ...plainly, announced })(everyone, setting)?.kappa ?? first.kappa;
-  const evidence = evidenceOf(everyone);
-  const ratioOn = (part: HazardEvidence): number => {
-    const halves = effectsByHalf(part, { halo, kappa }, isBaseline, look);
+  const part = { isBaseline, scale: groups / (groups - 1), fallbackKappa: first.kappa };
+  // A set of users that gives no answer stands for no deviation from the whole.
+  const firstOn = without.map((belongs) => estimateUnder(plainly)(belongs, part) ?? first);
+  const announced = beyondChance(excessOf(first), jackknifeError(Float64Array.from(firstOn, excessOf), groups));
+  const all = paidTotals(first, announced, whole);
+  const restraint = restraintOf(all, firstOn.map((estimate) => paidTotals(estimate, announced, estimate === first ? whole : part)));
+  const kappa = restraint * all.kappa;
+  const ratioOn = (evidence: HazardEvidence): number => {
+    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, look);
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
-  const ratio = ratioOn(evidence);
-  const stock = adStockOf(ratio, jackknifed(groups, (belongs) => ratioOn(evidenceOf(belongs)), ratio), calendar, evidence.touches, horizonS / DAY_S);
-  return { halo, announced, stock };
+  const evidence = evidenceOf(everyone);
+  const ratioError = jackknifeError(Float64Array.from(without, (belongs) => ratioOn(evidenceOf(belongs))), groups);
+  return { halo, announced, restraint, stock: adStockOf(ratioOn(evidence), ratioError, calendar, evidence.touches, horizonS / DAY_S) };
 }
 
 /** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. */

@@ -110,6 +110,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     kappa,
     adStock: stock === null ? null : { ratio: stock.ratio, beyond: stock.beyond },
     announced: joint?.correction.announced ?? 0,
+    restraint: joint?.correction.restraint ?? 1,
     kappaByBaseline,
     kappaRange,
     y0: estimate.y0,
