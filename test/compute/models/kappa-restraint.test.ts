@@ -1,0 +1,66 @@
+import * as fc from 'fast-check';
+import { restraintOf } from '../../../compute/models/prav/kappa-restraint.ts';
+import type { PaidTotals } from '../../../compute/models/prav/kappa-restraint.ts';
+import { seededRandom } from '../../../compute/numerics/random.ts';
+
+const GROUPS = 50;
+const KAPPA = 0.1;
+
+/** Totals of channels with these pulls and true effects, where selection costs `price` conversions per visit; lifts err by `error` (one standard error). */
+function totalsOf(pulls: readonly number[], effects: readonly number[], price: number, error: number, seed = 1): { all: PaidTotals; parts: PaidTotals[] } {
+  const random = seededRandom(seed);
+  // The jackknife error of deviations of ± d is about √G · d.
+  const off = (): number => ((random() < 0.5 ? -1 : 1) * error) / Math.sqrt(GROUPS);
+  const pull = Float64Array.from(pulls);
+  const lift = pull.map((visits, c) => price * visits + effects[c]!);
+  const parts = Array.from({ length: GROUPS }, () => ({ kappa: KAPPA * (1 + off() / 1_000), lift: lift.map((conversions) => conversions + off()), pull }));
+  return { all: { kappa: KAPPA, lift, pull }, parts };
+}
+const restraint = ({ all, parts }: { readonly all: PaidTotals; readonly parts: readonly PaidTotals[] }): number => restraintOf(all, parts);
+
+const PULLS = [1_000, 2_000, 3_000, 500, 1_500, 0];
+const EFFECTS = [300, 0, 0, 400, 0, 900];
+
+describe('what κ the paid channels bear', () => {
+  test('one under which no channel falls below 0 is left as it is', () => {
+    expect(restraint(totalsOf(PULLS, EFFECTS, KAPPA, 5))).toBeCloseTo(1, 2);
+    expect(restraint(totalsOf(PULLS, EFFECTS, 1.5 * KAPPA, 5))).toBe(1);
+  });
+
+  test('where the placebos overprice selection, it goes towards the true price', () => {
+    expect(restraint(totalsOf(PULLS, EFFECTS, 0.7 * KAPPA, 5))).toBeCloseTo(0.7, 1);
+    expect(restraint(totalsOf(PULLS, EFFECTS, 0.01 * KAPPA, 5))).toBeGreaterThanOrEqual(0.3);
+  });
+
+  test('where nothing works, a κ that is too large is left alone: all channels tell the same', () => {
+    expect(restraint(totalsOf(PULLS, PULLS.map(() => 0), 0.7 * KAPPA, 5))).toBe(1);
+  });
+
+  test('a single channel, however far below 0, does not decide', () => {
+    const withOne = (effect: number): number => restraint(totalsOf(PULLS, [900, 500, 700, 400, effect, 900], KAPPA, 100));
+    expect(withOne(-1_000)).toBeLessThan(0.95);
+    expect(withOne(-20_000)).toBeGreaterThan(0.85);
+  });
+
+  test('a single channel, no pull, no κ: nothing to be said', () => {
+    expect(restraint(totalsOf([1_000], [-50], KAPPA, 5))).toBe(1);
+    expect(restraint(totalsOf([0, 0, 0], [-50, 50, 10], KAPPA, 5))).toBe(1);
+    const { all, parts } = totalsOf(PULLS, EFFECTS, KAPPA, 5);
+    expect(restraintOf({ ...all, kappa: 0 }, parts)).toBe(1);
+    expect(restraintOf(all, [])).toBe(1);
+  });
+
+  test('always 0.3 to 1, and the same in any unit of conversions and visits', () => {
+    const channels = fc.array(fc.tuple(fc.double({ min: 0, max: 5_000, noNaN: true }), fc.double({ min: -500, max: 1_000, noNaN: true })), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(channels, fc.double({ min: 0.01, max: 0.5, noNaN: true }), fc.integer(), (each, price, seed) => {
+        const { all, parts } = totalsOf(each.map(([pull]) => pull), each.map(([, effect]) => effect), price, 20, seed);
+        const found = restraintOf(all, parts);
+        expect(found).toBeGreaterThanOrEqual(0.3);
+        expect(found).toBeLessThanOrEqual(1);
+        const scaled = ({ kappa, lift, pull }: PaidTotals): PaidTotals => ({ kappa: kappa * 4, lift: lift.map((part) => part * 8), pull: pull.map((part) => part * 2) });
+        expect(restraintOf(scaled(all), parts.map(scaled))).toBeCloseTo(found, 6);
+      }),
+    );
+  });
+});
