@@ -40,9 +40,7 @@ export interface KappaSources {
 export interface Correction {
   /** unpaid visits that a touch of each channel brings by itself */
   readonly halo: Float64Array;
-  /** part, 0 to 1, of what κ without the days right after a visit is smaller by that is put down to visits which announce orders */
-  readonly announced: number;
-  /** the part, 0.3 to 1, of κ that the paid channels bear (kappa-restraint) */
+  /** the part, 0.1 to 1, of κ that the paid channels bear (kappa-restraint) */
   readonly restraint: number;
   /** null: effects within the horizon alone */
   readonly stock: AdStock | null;
@@ -140,21 +138,19 @@ function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardDesign, w
   return square > 0 ? Math.max(0, product / square) : null;
 }
 
-/** κ over the whole horizon, less what announcing visits put into it. */
-export const kappaFrom = ({ whole, late }: KappaSources, announced: number): number | null => (whole === null || late === null ? (whole ?? late) : whole - announced * Math.max(0, whole - late));
-
 /**
  * Steps 3 to 5 of PRAV for samples that are large enough to tell overlapping touches apart. Conversions and unpaid visits of all
  * person-time are regressed on the touches in reach (hazard-sums): lift D and pull S are what a touch of the channel itself adds, its
- * neighbours' held fixed. κ is read from the placebo channels' windows, with and without the first one: customers whom advertising
- * persuaded announce their order by a visit in the days before it, which makes the first window speak for more than selection.
+ * neighbours' held fixed. κ is read from the placebo channels' windows, all of them; what it is without the first one tells how far to trust
+ * it: customers whom advertising persuaded announce their order by a visit in the days before it, which makes the first window speak for
+ * more than selection. `restraint` is the part of it that the paid channels bear.
  * `halo` (visits that the touches themselves brought) is no sign of selection and is taken off the pull. `stock` carries effects on beyond
  * the horizon, and counts touches by the part of their effect that falls into the range.
  * null where there is no conversion or no κ to be had.
  */
 export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, look: () => void): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
-  const { halo, announced, restraint, stock } = correction;
+  const { halo, restraint, stock } = correction;
   const { design } = hazard;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
@@ -170,7 +166,7 @@ export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, co
     whole: wholeKappa(liftWithin, pullWithin, exposure.exposures, isBaseline),
     late: lateKappa(perTouch, design, exposure.exposures, isBaseline),
   };
-  const ofPlacebos = kappaFrom(sources, announced);
+  const ofPlacebos = sources.whole ?? sources.late;
   const kappa = ofPlacebos === null ? fallbackKappa : restraint * ofPlacebos;
   if (kappa === null) return null;
   const averageOrderValue = Math.max(0, exposure.scalars[Scalar.revenue]! / orders);

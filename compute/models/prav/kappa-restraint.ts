@@ -8,7 +8,7 @@ const COMMON_FROM = 0.2;
 const COMMON_TO = 2.5;
 const COMMON_STEP = 0.02;
 /** κ is never lowered below this part of itself. */
-const LEAST = 0.3;
+const LEAST = 0.1;
 /** Halvings of the interval that holds the best κ: to the last bit of a double. */
 const HALVINGS = 52;
 
@@ -63,19 +63,19 @@ function differenceOf(channels: readonly Channel[], kappa: number): number {
 }
 
 /**
- * The part of the placebos' κ, 0.3 to 1, that the paid channels bear. Advertising does not keep people from buying: a κ at which channels
+ * The part of the placebos' κ, 0.1 to 1, that the paid channels bear. Advertising does not keep people from buying: a κ at which channels
  * that differ from each other fall below 0 is too large. The best κ has the least sum of squares, in standard errors, of its distance to the
- * placebos' κ (sampling, and KAPPA_ERROR) and of the effects below 0. The latter count squared up to one standard error and linearly beyond, so
+ * placebos' κ (sampling, KAPPA_ERROR, and `doubt`: by how much κ is smaller without the first days after a visit) and of the effects below 0. The latter count squared up to one standard error and linearly beyond, so
  * that no channel decides alone (Huber 1964), and as far as the channels differ by more than chance, so that where nothing works noise
  * below 0 is left alone. `parts` are the totals on all users but one group each, scaled up.
  */
-export function restraintOf(all: PaidTotals, parts: readonly PaidTotals[]): number {
+export function restraintOf(all: PaidTotals, parts: readonly PaidTotals[], doubt = 0): number {
   const { kappa } = all;
   if (!(kappa > 0) || parts.length < 2) return 1;
   const channels = channelsOf(all, parts);
   const difference = differenceOf(channels, kappa);
   if (difference === 0) return 1;
-  const placeboVariance = jackknifeError(Float64Array.from(parts, (part) => part.kappa), parts.length) ** 2 + (KAPPA_ERROR * kappa) ** 2;
+  const placeboVariance = jackknifeError(Float64Array.from(parts, (part) => part.kappa), parts.length) ** 2 + (KAPPA_ERROR * kappa) ** 2 + doubt ** 2;
   const held = channels.map((channel) => ({ ...channel, error: Math.sqrt(effectVariance(channel, kappa)) }));
   // Half the derivative of the sum by κ; it rises, for the sum is convex.
   const slope = (at: number): number => (at - kappa) / placeboVariance - difference * held.reduce((sum, { lift, pull, error }) => sum + (pull / error) * Math.max(-1, Math.min(0, (lift - at * pull) / error)), 0);

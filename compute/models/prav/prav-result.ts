@@ -39,9 +39,7 @@ export interface PravResult extends ChannelCredits {
   readonly pull: Float64Array;
   /** unpaid visits that a touch itself brings, already taken off `pull` (joint estimator only) */
   readonly halo: Float64Array;
-  /** joint estimate: the part, 0 to 1, of what κ without the days right after a visit is smaller by that is put down to visits which announce orders */
-  readonly announced: number;
-  /** joint estimate: κ over that of the placebos, 0.3 to 1; below 1 where paid channels that differ by more than chance would fall below 0 */
+  /** joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels that differ by more than chance would fall below 0 */
   readonly restraint: number;
   /** joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift, pull and effect contain it) */
   readonly adStock: { readonly ratio: number; readonly beyond: number } | null;

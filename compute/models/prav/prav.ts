@@ -109,7 +109,6 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     estimationEndS: estimationEnd(options),
     kappa,
     adStock: stock === null ? null : { ratio: stock.ratio, beyond: stock.beyond },
-    announced: joint?.correction.announced ?? 0,
     restraint: joint?.correction.restraint ?? 1,
     kappaByBaseline,
     kappaRange,

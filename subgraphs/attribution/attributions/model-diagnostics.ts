@@ -39,7 +39,6 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           pull_on_unpaid_visits: byChannel(prav.channels, prav.pull),
           visits_brought_per_touch: byChannel(prav.channels, prav.halo),
           ad_stock: prav.adStock,
-          announced: prav.announced,
           restraint: prav.restraint,
           effect_per_touch: byChannel(prav.channels, prav.effect),
           standard_error: byChannel(prav.channels, prav.standardError),
