@@ -127,7 +127,7 @@ export class Customers {
 
 /** Whoever held the idempotency key was killed; its lease has not ended yet. */
 function isStillHeld({ status, body }: Answer): boolean {
-  return status === 409 && (body['error']?.['code'] as unknown) === 'idempotency_in_progress';
+  return status === 409 && (body['error']?.['type'] as unknown) === 'idempotency_in_progress';
 }
 
 /** The connection was refused, or broke before or within the answer: all that fetch throws is a TypeError of Node's own realm. */

@@ -207,11 +207,16 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
-/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. */
-export function regroupHazards(sums: HazardSums, modulus: number): HazardSums {
+/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `look` looks at the cancel flag. */
+export function regroupHazards(sums: HazardSums, modulus: number, look: () => void): HazardSums {
   const fold = (rows: Float64Array): Float64Array => {
-    const folded = new Float64Array((rows.length / sums.cells) * modulus);
-    for (let i = 0; i < rows.length; i++) folded[i % folded.length]! += rows[i]!;
+    const width = rows.length / sums.cells;
+    const folded = new Float64Array(width * modulus);
+    for (let cell = 0; cell < sums.cells; cell++) {
+      look();
+      const [from, into] = [cell * width, (cell % modulus) * width];
+      for (let i = 0; i < width; i++) folded[into + i]! += rows[from + i]!;
+    }
     return folded;
   };
   return {

@@ -23,6 +23,8 @@ import type { EstimateOn, Setting } from './placebo-adjustment.ts';
  */
 const JOINT_FROM_USERS = 5_000;
 const JOINT_FROM_CONVERSIONS = 300;
+/** The sums grow with the square of the channels: with these they take 0.3 GB. */
+const JOINT_TO_CHANNELS = 100;
 
 /** Users who were first seen before the moment. */
 function usersBefore({ userStart, timeS }: EventTable, momentS: number): number {
@@ -79,11 +81,12 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
 export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
   const conversions = sumOfCells(byGroup, () => true).scalars[Scalar.conversions]!;
+  if (events.channels.length > JOINT_TO_CHANNELS) return null;
   if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return null;
   const hazards = sumHazards(events, options, cells, checkpoint);
   const look = (): void => checkpoint(1);
-  const hazardsByGroup = regroupHazards(hazards, groups);
-  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS);
+  const hazardsByGroup = regroupHazards(hazards, groups, look);
+  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, look);
   const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, look), correction, setting, look);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
   const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, look), halo, touchCalendar(events, options), options, look);

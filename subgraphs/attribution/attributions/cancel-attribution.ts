@@ -24,11 +24,13 @@ export const cancelEffect = z.object({ attributionId: uuid });
  * @throws ProblemError `resource_not_found`; `conflict` with code `already_finished`
  */
 export async function cancelAttribution(services: EndingServices & { readonly jobs: Jobs }, principal: Principal, id: Uuid, settle: Settle<z.output<typeof cancelEffect>>): Promise<Attribution> {
+  // What has figures keeps them: it is refused without a wait for whoever is bringing them up to date.
+  refuseFinished(await services.database.asTenant(principal, (em) => new AttributionStore(em).require(id)));
   return services.database.asTenant(principal, async (em) => {
     const store = new AttributionStore(em);
     const attribution = (await store.lock(id)) ?? (await store.require(id));
+    refuseFinished(attribution);
     if (attribution.failure?.code !== 'cancelled') {
-      refuseFinished(attribution);
       await failAnalysis(em, services, attribution, { code: 'cancelled', message: 'The analysis was cancelled. Nothing is billed.' });
       await services.jobs.withdraw(em, RUN_QUEUE, id);
       await services.pubSub.publish(em, topicOf(id), null);
@@ -39,7 +41,7 @@ export async function cancelAttribution(services: EndingServices & { readonly jo
 }
 
 function refuseFinished(attribution: Attribution): void {
-  if (attribution.revisionUnderWay() !== null && !attribution.isRefreshing()) return;
+  if (attribution.failure?.code === 'cancelled' || (attribution.revisionUnderWay() !== null && !attribution.isRefreshing())) return;
   const id = publicId('attr', attribution.id);
   const message = attribution.isRefreshing() ? `${id} is completed and cannot be cancelled: late rows have changed its source, and its figures are being brought up to date.` : `${id} is ${attribution.status} already: there is nothing to cancel.`;
   throw new ProblemError('conflict', message, { code: 'already_finished' });
