@@ -20,6 +20,9 @@ export interface TakenMessage {
  */
 const MOODS = ['takes', 'refuses', 'takes', 'takes', 'hangs up', 'takes', 'takes', 'takes and hangs up', 'takes', 'takes', 'is busy', 'takes'] as const;
 
+/** A message that was failed so often is taken the next time: the wait after the fourth failure is two minutes. */
+const MOST_FAILURES = 2;
+
 /**
  * A shop's receiver, written with what the specification says and a stock library. It is as unreliable as receivers are:
  * some messages it answers with an error, some with a broken connection, and some it takes but breaks the connection
@@ -33,7 +36,7 @@ export class UnreliableReceiver {
   readonly #server: Server;
   #secret: string | undefined;
   #received = 0;
-  #failures = 0;
+  readonly #failuresOf = new Map<string, number>();
 
   private constructor() {
     this.#server = createServer((request, response) => void this.#receive(request, response));
@@ -57,7 +60,7 @@ export class UnreliableReceiver {
 
   /** How often it has failed a message on purpose. */
   get failures(): number {
-    return this.#failures;
+    return [...this.#failuresOf.values()].reduce((sum, failures) => sum + failures, 0);
   }
 
   async close(): Promise<void> {
@@ -74,10 +77,12 @@ export class UnreliableReceiver {
       // The sender was killed while it spoke: nothing was received.
       return;
     }
-    const mood = MOODS[this.#received % MOODS.length]!;
+    const id = String(request.headers['webhook-id']);
+    const failures = this.#failuresOf.get(id) ?? 0;
+    const mood = failures < MOST_FAILURES ? MOODS[this.#received % MOODS.length]! : 'takes';
     this.#received += 1;
     if (mood.startsWith('takes')) this.#believe(request, Buffer.concat(chunks).toString());
-    if (mood !== 'takes') this.#failures += 1;
+    if (mood !== 'takes') this.#failuresOf.set(id, failures + 1);
     if (mood.endsWith('hangs up')) request.socket.destroy();
     else response.writeHead(mood === 'takes' ? 204 : mood === 'is busy' ? 429 : 500).end();
   }
