@@ -33,7 +33,7 @@ function usersBefore({ userStart, timeS }: EventTable, momentS: number): number 
   return users;
 }
 
-/** The joint estimate on all users and on parts of them; null where the sample is too small for it. */
+/** The joint estimate on all users and on parts of them. */
 export interface Joint {
   readonly estimate: JointEstimate;
   readonly correction: Correction;
@@ -77,7 +77,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   return { halo, restraint, stock: adStockOf(ratioOn(evidence), ratioError, calendar, evidence.touches, horizonS / DAY_S) };
 }
 
-/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. */
+/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. null where the sample is too small or has too many channels. */
 export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
   const conversions = sumOfCells(byGroup, () => true).scalars[Scalar.conversions]!;

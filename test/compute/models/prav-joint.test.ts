@@ -60,6 +60,14 @@ describe('PRAV on large samples', () => {
     expect(total(few.halo)).toBe(0);
   });
 
+  test('so does one with more than 100 channels, whose sums would not fit', () => {
+    const known = new Set(rows.flatMap(({ channel }) => (channel === '' ? [] : [channel]))).size;
+    const withMore = (more: number): EventRow[] => [...rows, ...Array.from({ length: more }, (_, n) => ({ ...rows.find(({ conversion }) => !conversion)!, user: `wide ${n}`, channel: `wide_${n}` }))];
+    const [most, tooMany] = [prav(withMore(100 - known)), prav(withMore(101 - known))];
+    expect([most.channels.length, most.estimator]).toEqual([100, 'joint']);
+    expect([tooMany.channels.length, tooMany.estimator]).toEqual([101, 'plain']);
+  });
+
   test('twice the users: the same lift and pull, smaller errors', () => {
     const twice = prav([...rows, ...rows.map((row) => ({ ...row, user: `again ${row.user}` }))]);
     // What is beyond chance may grow with the sample: what is carried on beyond the horizon, and what moves κ.
