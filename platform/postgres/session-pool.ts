@@ -7,6 +7,7 @@ import { Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
+import { ScopedQuery } from './scoped-query.ts';
 import { StandingQueue } from './standing-queue.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
@@ -150,10 +151,11 @@ export class SessionPool {
   }
 
   /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
-  async query<Row extends object>(query: QueryConfig): Promise<Row[]> {
+  async query<Row extends object>(query: QueryConfig & { query_timeout: number }, tenant?: TenantScope | string): Promise<Row[]> {
+    const settings = tenant === undefined ? undefined : settingsOf(tenant);
     const client = await this.#connectTrusted();
     try {
-      const { rows } = await client.query<Row>(query);
+      const { rows } = await (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, query));
       client.release();
       return rows;
     } catch (error) {

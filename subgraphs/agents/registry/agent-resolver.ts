@@ -18,6 +18,7 @@ import {
   UpdateCapabilitiesInput,
   UpdateCapabilitiesPayload,
 } from './agent-type.ts';
+import { findProfile } from './profile.ts';
 import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
 import type { RegistryServices } from './registry-services.ts';
@@ -35,7 +36,7 @@ export class AgentResolver {
   @Query(() => AgentType, { description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async me(@Ctx() context: RequestContext): Promise<AgentType> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const agent = await this.#self(principal);
+    const agent = await findProfile(this.#services.database, principal);
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
     return presentAgent(agent, this.#trust(context));
   }
@@ -97,16 +98,10 @@ export class AgentResolver {
   }
 
   async #find(principal: Principal, id: Uuid, context: RequestContext): Promise<AgentType | null> {
-    const self = id === principal.agentId ? await this.#self(principal) : null;
+    const self = id === principal.agentId ? await findProfile(this.#services.database, principal) : null;
     if (self !== null) return presentAgent(self, this.#trust(context));
     const face = await findPublicFace(this.#services.database, id);
     return face === null ? null : presentPublicFace(face, this.#trust(context));
-  }
-
-  /** The calling agent, wherever it acts; null for a key without one, and for a token that another account granted. */
-  async #self(principal: Principal): Promise<Agent | null> {
-    if (principal.agentId === null) return null;
-    return this.#services.database.asTenant(homeOf(principal), (em) => em.findOne(Agent, { id: principal.agentId as Uuid }));
   }
 
   #trust(context: RequestContext) {

@@ -1,13 +1,15 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
+import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
 import { TIERS, type Tier } from '../../../platform/auth/tiers.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
-import type { Agent, Capability } from './agent.ts';
+import type { Capability } from './agent.ts';
 import type { PublicFace } from './public-face.ts';
+import type { Profile } from './profile.ts';
 
 const CapabilityEnum = enumOf(CAPABILITIES);
 registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
@@ -165,17 +167,18 @@ export class UpdateCapabilitiesPayload {
 }
 
 /** Presents an agent to itself. */
-export function presentAgent(agent: Agent, trust: TrustEnvelope): AgentType {
+export function presentAgent(agent: Profile, trust: TrustEnvelope): AgentType {
+  const { perMinute, perDay } = rateLimitOfTier(agent.tier);
   return {
     ...presentPublicFace(agent, trust),
     agentUuid: agent.id,
     operatorId: agent.operatorId ?? null,
     operatorEmail: agent.operatorEmail ?? null,
     referralCode: agent.referralCode,
-    rateLimits: agent.rateLimits(),
+    rateLimits: { requestsPerMinute: perMinute, dailyLimit: perDay },
     callbackUrl: agent.callbackUrl ?? null,
-    redirectUris: agent.redirectUris ?? [],
-    public: agent.isPublic ?? false,
+    redirectUris: [...agent.redirectUris],
+    public: agent.isPublic,
     status: agent.status,
   };
 }

@@ -1,16 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CAPABILITIES } from '../../../schema/value-lists.ts';
-import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
 import type { Tier } from '../../../platform/auth/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];
-
-/** What a tier may ask for; `dailyLimit` null means unlimited. */
-export interface AgentRateLimits {
-  readonly requestsPerMinute: number;
-  readonly dailyLimit: number | null;
-}
 
 const AgentSchema = defineEntity({
   name: 'Agent',
@@ -37,11 +30,5 @@ const AgentSchema = defineEntity({
 });
 
 /** An AI agent in the registry. One account has one agent; the account is the operator. */
-export class Agent extends AgentSchema.class {
-  /** What the agent's tier allows it per minute and per day. */
-  rateLimits(): AgentRateLimits {
-    const { perMinute, perDay } = rateLimitOfTier(this.tier as Tier);
-    return { requestsPerMinute: perMinute, dailyLimit: perDay };
-  }
-}
+export class Agent extends AgentSchema.class {}
 AgentSchema.setClass(Agent);

@@ -47,12 +47,14 @@ export class ServedAgentResolver {
   @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served.' })
   async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const [row] = await this.#database.asTenant({ ...principal, environment: 'live' }, (em) =>
-      em.execute<[{ total: string }]>(
-        `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = ? and status = 'completed'`,
-        [requireUuid('agent', agent.id, 'agent')],
-      ),
+    const [row] = await this.#database.askAs<{ total: string }>(
+      { ...principal, environment: 'live' },
+      {
+        name: 'attribution.recovered_by_agent',
+        text: `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = $1 and status = 'completed'`,
+        values: [requireUuid('agent', agent.id, 'agent')],
+      },
     );
-    return Number(row.total);
+    return Number(row!.total);
   }
 }
