@@ -115,7 +115,7 @@ export class PostgresClaims implements Claims {
   }
 
   async #try(attempt: Attempt): Promise<TakenRow> {
-    const [row] = await this.#options.database.ask<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] });
+    const [row] = await this.#options.database.perform<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] });
     return row!;
   }
 
@@ -123,20 +123,20 @@ export class PostgresClaims implements Claims {
     const { database, logger } = this.#options;
     const owner = [Buffer.from(claim.id, 'base64url'), claim.attemptId] as const;
     const renewal = setInterval(() => {
-      database.ask({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+      database.perform({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
     }, this.#leaseMs / RENEWALS_PER_LEASE);
     renewal.unref();
     const giveUp = async (): Promise<void> => {
       clearInterval(renewal);
       // The lease ends by itself where this fails; what went wrong before is what the client must hear.
-      await database.ask({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }).catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
+      await database.perform({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }).catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
     };
     return {
       claim,
       giveUp,
       async keep(answer) {
         clearInterval(renewal);
-        const [row] = await database.ask<{ others: Buffer | null }>({ name: 'idempotency.keep', text: 'select idempotency.keep($1, $2, $3) as others', values: [...owner, sealed(claim, 'answer', answer)] }).catch(async (error: unknown) => {
+        const [row] = await database.perform<{ others: Buffer | null }>({ name: 'idempotency.keep', text: 'select idempotency.keep($1, $2, $3) as others', values: [...owner, sealed(claim, 'answer', answer)] }).catch(async (error: unknown) => {
           // The next try need not wait for the end of the lease.
           await giveUp();
           throw error;

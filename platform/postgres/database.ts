@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM, createPostgreSqlTypeParsers, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { Pool, TypeOverrides, types as pgTypes, type QueryConfig } from 'pg';
+import { Pool, TypeOverrides, types as pgTypes, type PoolConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, wholeAccount, type IsolationLevel, type TenantScope } from './session-pool.ts';
+import { Session, SessionPool, wholeAccount, type IsolationLevel, type TenantScope, type TimedQuery } from './session-pool.ts';
 
 export { wholeAccount, type SqlEntityManager, type TenantScope };
 
@@ -37,12 +37,15 @@ export interface Database {
   /** Runs without a tenant: tenant tables look empty, only SECURITY DEFINER functions and tables without tenants answer. */
   asNobody<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * One statement without a tenant, in a transaction of its own and so in one round trip: for SECURITY DEFINER functions
-   * that every request asks. It is not repeated when it loses a race.
+   * One short statement without a tenant, in a transaction of its own and so in one round trip, which it shares with others:
+   * for what every request asks. It must wait neither for locks nor for the disk, since others wait behind it, and it is not
+   * repeated when it loses a race.
    */
   ask<Row extends object>(question: Question): Promise<Row[]>;
-  /** The same with row level security showing the rows of this scope, still in one round trip: for what is read all the time. */
+  /** The same with row level security showing the rows of this scope. */
   askAs<Row extends object>(tenant: TenantScope | string, question: Question): Promise<Row[]>;
+  /** One statement without a tenant on a connection of its own, for one that may wait; not repeated either. */
+  perform<Row extends object>(statement: Question): Promise<Row[]>;
   /**
    * To be called for every request, before anything is done for it.
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
@@ -70,6 +73,10 @@ const PING_TIMEOUT_MS = 1_000;
 const IDLE_CONNECTION_MS = 60_000;
 /** A transaction whose process froze gives its locks back after this long. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
+/** One is enough while every question is short. */
+const MAX_LINES = 4;
+/** Of the time limit; the server ends a question itself before the line is given up, with all that wait there. */
+const QUESTION_SHARE = 0.4;
 const MAX_RETRIES = 3;
 const RETRY_BASE_MS = 8;
 /** Missing from the names that pg knows. */
@@ -82,7 +89,8 @@ const TEXT_ARRAY_OID = 1009 as Parameters<typeof pgTypes.getTypeParser>[0];
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const sessionPool = new SessionPool(createPool(options, timeoutMs), options.logger);
+  const linePool = createPool(options, timeoutMs, { pipeline: true, max: MAX_LINES, statement_timeout: timeoutMs * QUESTION_SHARE });
+  const sessionPool = new SessionPool(createPool(options, timeoutMs), linePool, options.logger);
   try {
     await refuseUnsafeDatabase(sessionPool.pool);
     const orm = await MikroORM.init({
@@ -97,12 +105,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     });
     return new PostgresDatabase(orm, sessionPool, options.logger, timeoutMs);
   } catch (error) {
-    await sessionPool.pool.end();
+    await sessionPool.end();
     throw outageAsProblem(error);
   }
 }
 
-function createPool(options: DatabaseOptions, timeoutMs: number): Pool {
+function createPool(options: DatabaseOptions, timeoutMs: number, differently: PoolConfig = {}): Pool {
   const types = new TypeOverrides();
   // MikroORM maps dates itself, from text. Arrays of dates have the syntax of text arrays.
   const parseArray = pgTypes.getTypeParser(TEXT_ARRAY_OID, 'text') as (text: string) => string[];
@@ -117,6 +125,7 @@ function createPool(options: DatabaseOptions, timeoutMs: number): Pool {
     statement_timeout: timeoutMs,
     keepAlive: true,
     types,
+    ...differently,
   });
   // Without listeners a connection lost while idle, or between two statements, would end the process.
   pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle PostgreSQL connection was lost'));
@@ -180,18 +189,21 @@ class PostgresDatabase implements Database {
   }
 
   ask<Row extends object>(question: Question): Promise<Row[]> {
-    return this.#ask(question);
+    return this.#one(question, (query) => this.#sessionPool.ask<Row>(query));
   }
 
   askAs<Row extends object>(tenant: TenantScope | string, question: Question): Promise<Row[]> {
-    return this.#ask(question, tenant);
+    return this.#one(question, (query) => this.#sessionPool.ask<Row>(query, tenant));
   }
 
-  async #ask<Row extends object>(question: Question, tenant?: TenantScope | string): Promise<Row[]> {
-    // With the wait for a connection before it, the answer still leaves within 3 s.
-    const query: QueryConfig & { query_timeout: number } = { ...question, values: [...question.values], query_timeout: this.#timeoutMs / 2 };
+  perform<Row extends object>(statement: Question): Promise<Row[]> {
+    return this.#one(statement, (query) => this.#sessionPool.perform<Row>(query));
+  }
+
+  async #one<Row>({ name, text, values }: Question, send: (query: TimedQuery) => Promise<Row[]>): Promise<Row[]> {
     try {
-      return await this.#sessionPool.query<Row>(query, tenant);
+      // With the wait for a connection before it, the answer still leaves within 3 s.
+      return await send({ name, text, values: [...values], query_timeout: this.#timeoutMs / 2 });
     } catch (error) {
       throw outageAsProblem(error);
     }
@@ -209,10 +221,7 @@ class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    // Connections on their way out may still hear that the server stops.
-    this.#sessionPool.pool.removeAllListeners('error').on('error', () => undefined);
-    await this.#orm.close(true);
     // Kysely ends a pool that it has used; connections of an unused one would keep the process alive for a minute.
-    if (!this.#sessionPool.pool.ending) await this.#sessionPool.pool.end();
+    await this.#sessionPool.end(() => this.#orm.close(true));
   }
 }

@@ -3,11 +3,12 @@ import {
   PostgresDialect, PostgresDriver,
   type DatabaseConnection, type Driver, type PostgresDialectConfig, type PostgresPool, type TransactionSettings,
 } from 'kysely';
-import { Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { ScopedQuery } from './scoped-query.ts';
+import { SharedLines } from './shared-lines.ts';
 import { StandingQueue } from './standing-queue.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
@@ -115,27 +116,39 @@ export class Session {
   }
 }
 
+/** A question that must be answered in time. */
+export interface TimedQuery extends QueryConfig {
+  /** As node-postgres calls it. */
+  readonly query_timeout: number;
+}
+
 /**
  * A node-postgres pool behind Kysely's PostgreSQL dialect, whose transactions take tenant and time limit
- * from the {@link Session} they are run in: `sessions.run(session, …)`.
+ * from the {@link Session} they are run in: `sessions.run(session, …)`. Beside it, lines for questions of one statement.
  */
 export class SessionPool {
   readonly sessions = new AsyncLocalStorage<Session>();
   readonly pool: Pool;
   readonly dialect: PostgresDialect;
+  readonly #linePool: Pool;
+  readonly #lines: SharedLines;
   readonly #queue: StandingQueue;
   /** Connections older than the last one found dead are not trusted any more. */
   #generation = 0;
   readonly #generationOf = new WeakMap<PoolClient, number>();
 
-  constructor(pool: Pool, logger: Logger) {
+  /** @param linePool of pipelined connections */
+  constructor(pool: Pool, linePool: Pool, logger: Logger) {
     this.pool = pool;
+    this.#linePool = linePool;
+    this.#lines = new SharedLines({ connect: () => this.#connectTrusted(linePool), max: linePool.options.max, nowMs: () => performance.now() });
     this.#queue = new StandingQueue({
-      length: () => pool.waitingCount,
+      // As many questions as there are connections are being answered, however they share lines.
+      length: () => pool.waitingCount + Math.max(0, this.#lines.pending - pool.options.max),
       nowMs: () => performance.now(),
       turned: (isStanding, refused) => logger.warn({ refused }, isStanding ? 'overloaded: more requests come than can be answered, and most are refused from now on' : 'no longer overloaded'),
     });
-    pool.on('connect', (client) => this.#generationOf.set(client, this.#generation));
+    for (const each of [pool, linePool]) each.on('connect', (client) => this.#generationOf.set(client, this.#generation));
     const config: PostgresDialectConfig = { pool: this.#sessionAware() };
     this.dialect = new SessionDialect(config, this.sessions);
   }
@@ -143,6 +156,7 @@ export class SessionPool {
   /** A connection hung before it answered anything: the network is gone, and so are its siblings. */
   distrustOpenConnections(): void {
     this.#generation += 1;
+    this.#lines.distrustAll();
   }
 
   /** @throws ProblemError `service_unavailable`, code `overloaded` */
@@ -150,16 +164,42 @@ export class SessionPool {
     if (this.#queue.isTooLong()) throw OVERLOADED;
   }
 
-  /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
-  async query<Row extends object>(query: QueryConfig & { query_timeout: number }, tenant?: TenantScope | string): Promise<Row[]> {
+  /** A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if any. */
+  async ask<Row extends QueryResultRow>(query: TimedQuery, tenant?: TenantScope | string): Promise<Row[]> {
     const settings = tenant === undefined ? undefined : settingsOf(tenant);
-    const client = await this.#connectTrusted();
-    try {
-      const { rows } = await (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, query));
-      client.release();
+    return this.#noticingSilence(async () => {
+      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, query)));
       return rows;
+    });
+  }
+
+  /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  async perform<Row extends QueryResultRow>(query: TimedQuery): Promise<Row[]> {
+    const client = await this.#connectTrusted(this.pool);
+    return this.#noticingSilence(async () => {
+      try {
+        const { rows } = await client.query<Row>(query);
+        client.release();
+        return rows;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    });
+  }
+
+  /** @param before ends what uses the pool */
+  async end(before: () => Promise<void> = async () => undefined): Promise<void> {
+    // Connections on their way out may still hear that the server stops.
+    for (const each of [this.pool, this.#linePool]) each.removeAllListeners('error').on('error', () => undefined);
+    await before();
+    await Promise.all([this.pool, this.#linePool].map((each) => (each.ending ? undefined : each.end())));
+  }
+
+  async #noticingSilence<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
     } catch (error) {
-      client.release(true);
       // The time limit of node-postgres: the server has not answered at all.
       if ((error as Error).message === 'Query read timeout') this.distrustOpenConnections();
       throw error;
@@ -170,7 +210,7 @@ export class SessionPool {
     return {
       connect: async () => {
         const session = this.sessions.getStore();
-        const client = await this.#connectTrusted();
+        const client = await this.#connectTrusted(this.pool);
         if (session !== undefined) lend(client, session);
         return client;
       },
@@ -179,9 +219,9 @@ export class SessionPool {
     };
   }
 
-  async #connectTrusted(): Promise<PoolClient> {
+  async #connectTrusted(pool: Pool): Promise<PoolClient> {
     for (;;) {
-      const client = await this.pool.connect();
+      const client = await pool.connect();
       if (this.#generationOf.get(client) === this.#generation) return client;
       client.release(true);
     }
