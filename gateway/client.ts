@@ -6,6 +6,7 @@ import type { RequestContext } from '../platform/auth/principal.ts';
 import { freshContext } from '../platform/graph/request-context.ts';
 import { EventStream } from './event-stream.ts';
 import { loadNamedDocuments, type NamedDocument } from './named-documents.ts';
+import type { soleOwners } from './sole-owners.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /**
@@ -33,6 +34,8 @@ export interface GraphClient {
 export interface GraphClientOptions {
   readonly server: ApolloServer<RequestContext>;
   readonly subscriptions: Subscriptions;
+  /** The subgraph that answers a document alone. */
+  readonly ownerOf: ReturnType<typeof soleOwners>;
   readonly apiSchema: GraphQLSchema;
   readonly documentsFolder: string | undefined;
 }
@@ -40,7 +43,7 @@ export interface GraphClientOptions {
 const DOCUMENTS_FOLDER = fileURLToPath(new URL('../schema/operations', import.meta.url));
 
 /** @throws NamedDocumentsError when a document does not fit the graph */
-export function graphClient({ server, subscriptions, apiSchema, documentsFolder = DOCUMENTS_FOLDER }: GraphClientOptions): GraphClient {
+export function graphClient({ server, subscriptions, ownerOf, apiSchema, documentsFolder = DOCUMENTS_FOLDER }: GraphClientOptions): GraphClient {
   const documents = loadNamedDocuments(documentsFolder, apiSchema);
   const named = (name: string): NamedDocument => {
     const document = documents.get(name);
@@ -52,8 +55,11 @@ export function graphClient({ server, subscriptions, apiSchema, documentsFolder 
     apiSchema,
     document: (name) => named(name).document,
     async execute(name, variables, context) {
+      const { document, text } = named(name);
+      const owner = ownerOf(document);
+      if (owner !== undefined) return dataOf(await owner(variables, freshContext(context)));
       // Text, not the document: Apollo's caches of documents and plans are keyed by it.
-      const { body } = await server.executeOperation({ query: named(name).text, variables: { ...variables } }, { contextValue: freshContext(context) });
+      const { body } = await server.executeOperation({ query: text, variables: { ...variables } }, { contextValue: freshContext(context) });
       if (body.kind !== 'single') throw new Error('the graph has no incremental delivery');
       return dataOf(body.singleResult);
     },

@@ -18,9 +18,11 @@ import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './da
 import { inProcessEvents, remoteEvents, type SubgraphEvents } from './event-sources.ts';
 import { httpDoor } from './http.ts';
 import { DEFAULT_LIMITS, type OperationLimits } from './operation-limits.ts';
+import { createPlanner } from './planner.ts';
 import { PublicErrors, problemBehind } from './public-errors.ts';
 import { publicRequests } from './public-request.ts';
 import { publicRules } from './public-rules.ts';
+import { soleOwners } from './sole-owners.ts';
 import { federatedSubscriptions } from './subscriptions.ts';
 import { composeSupergraph } from './supergraph.ts';
 import { withCompletionErrors } from './value-completion.ts';
@@ -126,7 +128,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const apiSchema = apolloGateway.schema!;
   adoptScalars(apiSchema);
 
-  const subscriptions = federatedSubscriptions({ supergraphSdl, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
+  const planner = createPlanner(supergraphSdl);
+  const subscriptions = federatedSubscriptions({ planner, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
   const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, originOf: options.originOf, isSandboxHost: options.isSandboxHost, resolveApiVersion: options.resolveApiVersion };
   const webSockets = webSocketDoor({
     ...shared,
@@ -145,7 +148,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       webSockets.handleUpgrade(request, socket, head);
       return true;
     },
-    client: graphClient({ server, subscriptions, apiSchema, documentsFolder: options.documentsFolder }),
+    client: graphClient({ server, subscriptions, ownerOf: soleOwners(planner, upstreams.dataSources), apiSchema, documentsFolder: options.documentsFolder }),
     async close() {
       await webSockets.close();
       await Promise.all(Object.values(upstreams.events).map((events) => events.close()));

@@ -1,6 +1,5 @@
 import { buildOperationContext, executeQueryPlan, type GraphQLDataSource } from '@apollo/gateway';
-import { Supergraph, operationFromDocument } from '@apollo/federation-internals';
-import { QueryPlanner, type QueryPlan, type SubscriptionNode } from '@apollo/query-planner';
+import type { QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { getVariableValues } from 'graphql/execution/values.js';
 import type { RequestContext } from '../platform/auth/principal.ts';
@@ -9,6 +8,7 @@ import { freshContext } from '../platform/graph/request-context.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { SubgraphEvents } from './event-sources.ts';
 import { EventStream } from './event-stream.ts';
+import type { Planner } from './planner.ts';
 import { withCompletionErrors } from './value-completion.ts';
 
 /** A subscription that was parsed, validated and found within the limits. */
@@ -20,7 +20,7 @@ export interface SubscriptionRequest {
 }
 
 export interface SubscriptionsOptions {
-  readonly supergraphSdl: string;
+  readonly planner: Planner;
   readonly apiSchema: GraphQLSchema;
   readonly dataSources: Readonly<Record<string, GraphQLDataSource>>;
   readonly events: Readonly<Record<string, SubgraphEvents>>;
@@ -45,20 +45,15 @@ interface PlannedSubscription {
  * owning subgraph answers `primary` with a stream, and each of its events is run through Apollo's executor as
  * `Sequence[primary, rest]`, with a data source that answers `primary` from the event.
  */
-export function federatedSubscriptions({ supergraphSdl, apiSchema, dataSources, events, logger }: SubscriptionsOptions): Subscriptions {
-  const supergraph = Supergraph.build(supergraphSdl);
-  const plannerSchema = supergraph.apiSchema();
-  const supergraphSchema = supergraph.schema.toGraphQLJSSchema();
-  const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
+export function federatedSubscriptions({ planner, apiSchema, dataSources, events, logger }: SubscriptionsOptions): Subscriptions {
   const plans = new WeakMap<DocumentNode, Map<string | undefined, PlannedSubscription>>();
 
   const plan = (document: DocumentNode, operationName: string | undefined): PlannedSubscription => {
-    const named = operationName === undefined ? {} : { operationName };
-    const { node } = planner.buildQueryPlan(operationFromDocument(plannerSchema, document, named));
+    const node = planner.plan(document, operationName);
     if (node?.kind !== 'Subscription') throw new Error(`planned ${node?.kind ?? 'nothing'} where a subscription was expected`);
     const { primary, rest } = node;
     return {
-      operation: buildOperationContext({ schema: apiSchema, operationDocument: document, ...named }),
+      operation: buildOperationContext({ schema: apiSchema, operationDocument: document, ...(operationName === undefined ? {} : { operationName }) }),
       primary,
       perEvent: { kind: 'QueryPlan', node: rest === undefined ? primary : { kind: 'Sequence', nodes: [primary, rest] } },
     };
@@ -81,7 +76,7 @@ export function federatedSubscriptions({ supergraphSdl, apiSchema, dataSources, 
       process: async (options) => (options.request.query === primary.operation ? (withCrossingErrors(event, origin) as Awaited<ReturnType<GraphQLDataSource['process']>>) : owner.process(options)),
     };
     const executorContext = { request: { variables }, context: freshContext(context), metrics: {}, logger } as unknown as Parameters<typeof executeQueryPlan>[2];
-    const result = await executeQueryPlan(perEvent, { ...dataSources, [primary.serviceName]: answering }, executorContext, operation, supergraphSchema, plannerSchema);
+    const result = await executeQueryPlan(perEvent, { ...dataSources, [primary.serviceName]: answering }, executorContext, operation, planner.supergraphSchema, planner.apiSchema);
     return withCompletionErrors(withCrossingErrors(result as ExecutionResult, origin), context.requestId, logger);
   };
 

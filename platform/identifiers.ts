@@ -11,6 +11,8 @@ export type Uuid = string & { readonly __brand: 'Uuid' };
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BODY_LENGTH = 22;
+const CHUNK_LENGTH = 8;
+const CHUNK = 62n ** BigInt(CHUNK_LENGTH);
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** A time-ordered UUID, version 7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, 74 random bits. */
@@ -42,13 +44,20 @@ const NAME_OF_UUID: ReadonlyMap<Uuid, string> = new Map([...UUID_OF_NAME].map(([
 export function publicId(prefix: IdPrefix, uuid: Uuid): string {
   const name = prefix === 'ds' ? NAME_OF_UUID.get(uuid) : undefined;
   if (name !== undefined) return name;
-  let value = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let body = '';
-  for (let i = 0; i < BODY_LENGTH; i += 1) {
-    body = ALPHABET[Number(value % 62n)]! + body;
-    value /= 62n;
+  // By eight digits at a time, which fit into a number: big ones are slow to divide, and every record has ids.
+  for (let length = BODY_LENGTH; length > 0; length -= CHUNK_LENGTH) {
+    body = base62(Number(rest % CHUNK), Math.min(length, CHUNK_LENGTH)) + body;
+    rest /= CHUNK;
   }
   return `${prefix}_${body}`;
+}
+
+function base62(value: number, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62]! + digits;
+  return digits;
 }
 
 /** The UUID behind a public id, or undefined when the text is no public id with this prefix. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
 import { sealApiKey } from '../platform/auth/api-key.ts';
 import { newUuid } from '../platform/identifiers.ts';
@@ -15,7 +15,7 @@ export interface TokenColumns {
 /** A token for the account of a key, stored as any authorisation server on this database would store it. */
 export async function storeAccessToken(owner: Client, pepper: Buffer, accountId: string, columns: TokenColumns = {}): Promise<string> {
   const token = `svc_at_${randomBytes(32).toString('base64url')}`;
-  const { lookup, salt, hash } = sealApiKey(pepper, token);
+  const { lookup, salt, hash } = sealApiKey(createSecretKey(pepper), token);
   const { use = 'access', proof = 'secret', environment = 'live', apiVersion = null, lifetime = '1 hour' } = columns;
   await owner.query(
     `insert into auth.tokens (id, account_id, agent_id, use, proof, family_id, key_id, lookup, salt, hash, scopes, environment, api_version, expires_at)

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomInt, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 /** Key classes by prefix (contract §5.2–3). */
 export const API_KEY_KINDS = ['svc_agent_sk', 'svc_live_sk', 'svc_test_sk'] as const;
@@ -29,13 +29,13 @@ export function apiKeyKind(key: string): ApiKeyKind | undefined {
   return KEY_PATTERN.exec(key)?.[1] as ApiKeyKind | undefined;
 }
 
-/** Index value of a key under the server's pepper. */
-export function apiKeyLookup(pepper: Buffer, key: string): Buffer {
+/** Index value of a key under the server's pepper: a KeyObject, since Node takes five times as long to make one each time. */
+export function apiKeyLookup(pepper: KeyObject, key: string): Buffer {
   return createHmac('sha256', pepper).update(key).digest().subarray(0, 8);
 }
 
 /** Turns a fresh key into what is stored. */
-export function sealApiKey(pepper: Buffer, key: string): StoredApiKey {
+export function sealApiKey(pepper: KeyObject, key: string): StoredApiKey {
   const salt = randomBytes(16);
   return { lookup: apiKeyLookup(pepper, key), salt, hash: hashApiKey(salt, key) };
 }
@@ -47,7 +47,7 @@ export function matchesApiKey(stored: Pick<StoredApiKey, 'salt' | 'hash'> | unde
 }
 
 function hashApiKey(salt: Buffer, key: string): Buffer {
-  return createHash('sha256').update(salt).update(key).digest();
+  return hash('sha256', Buffer.concat([salt, Buffer.from(key)]), 'buffer');
 }
 
 const DUMMY = { salt: randomBytes(16), hash: randomBytes(32) };

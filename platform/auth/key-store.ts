@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { z } from 'zod';
 import type { Database } from '../postgres/database.ts';
@@ -68,11 +69,11 @@ interface KeyRow {
 /** Keeps API keys. Writing needs the caller's transaction, so that a key never exists without its agent. */
 export class KeyStore {
   readonly #database: Database;
-  readonly #pepper: Buffer;
+  readonly #pepper: KeyObject;
 
   constructor(database: Database, pepper: Buffer) {
     this.#database = database;
-    this.#pepper = pepper;
+    this.#pepper = createSecretKey(pepper);
   }
 
   /** Creates a key inside the tenant's transaction. */

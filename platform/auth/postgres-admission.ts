@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Database } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
@@ -52,7 +53,7 @@ interface CredentialRow extends WindowColumns {
 /** Admission by one question to PostgreSQL per request: exact across processes, immediate on revocation. */
 export class PostgresAdmission implements Admission {
   readonly #database: Database;
-  readonly #keyPepper: Buffer;
+  readonly #keyPepper: KeyObject;
   readonly #rateLimits: RateLimits;
   /** As the database takes them: `{"pro": [500, null], …}`. */
   readonly #limitsJson: string;
@@ -62,7 +63,7 @@ export class PostgresAdmission implements Admission {
 
   constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
-    this.#keyPepper = keyPepper;
+    this.#keyPepper = createSecretKey(keyPepper);
     this.#rateLimits = rateLimits;
     this.#limitsJson = JSON.stringify(Object.fromEntries(Object.entries(rateLimits).map(([name, { perMinute, perDay }]) => [name, [perMinute, perDay]])));
     this.#refusals = new RefusalLog(database, logger);

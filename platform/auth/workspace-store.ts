@@ -40,6 +40,8 @@ const workspaceRow = z
   })
   .transform(({ account_id: accountId, brand_ids: brandIds, created_at: createdAt, ...rest }): Workspace => ({ ...rest, accountId, brandIds, createdAt }));
 
+const workspaceRows = z.array(workspaceRow);
+
 const CALLERS = 'auth.workspaces_of(?, ?)';
 
 /** The workspaces that a caller belongs to: those of its own account, and those that its agent is a member of. */
@@ -68,7 +70,7 @@ export class WorkspaceStore {
   }
 
   async #read(sql: string, parameters: readonly unknown[]): Promise<readonly Workspace[]> {
-    return z.array(workspaceRow).parse(await this.#database.asNobody((em) => em.execute(sql, [...parameters])));
+    return workspaceRows.parse(await this.#database.asNobody((em) => em.execute(sql, [...parameters])));
   }
 }
 

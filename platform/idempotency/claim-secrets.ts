@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { KeyVault } from '../trust/key-vault.ts';
 import type { IdempotencyClaim } from '../auth/principal.ts';
 
@@ -12,17 +12,18 @@ export interface ClaimSecrets {
 
 /** Derives (HKDF-SHA-256, RFC 5869) from the secret of the installation and the client's key; the same in every process. */
 export function claimSecrets(installationSecret: string): (scope: string, key: string) => ClaimSecrets {
-  const lookupKey = derived(installationSecret, 'liftgraph idempotency lookup');
+  const secret = createSecretKey(Buffer.from(installationSecret));
+  const lookupKey = createSecretKey(derived(secret, 'liftgraph idempotency lookup'));
   return (scope, key) => {
     const named = JSON.stringify([scope, key]);
     return {
       id: createHmac('sha256', lookupKey).update(named).digest('base64url'),
-      sealKey: derived(installationSecret, `liftgraph idempotency seal ${named}`).toString('base64url'),
+      sealKey: derived(secret, `liftgraph idempotency seal ${named}`).toString('base64url'),
     };
   };
 }
 
-function derived(secret: string, info: string): Buffer {
+function derived(secret: KeyObject, info: string): Buffer {
   // Node takes 1024 bytes of `info`; a key has 255 characters at most.
   return Buffer.from(hkdfSync('sha256', secret, '', info, 32));
 }

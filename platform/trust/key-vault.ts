@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 
 const FORMAT = 1;
 const IV_BYTES = 12;
@@ -16,11 +16,11 @@ export class SealBrokenError extends Error {
  * installation, with a fresh 96-bit IV each time. `place` says where a secret belongs; it opens nowhere else.
  */
 export class KeyVault {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   /** @param secret of the installation, at least 32 characters, the same in every process */
   constructor(secret: string) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'liftgraph key encryption', 32));
+    this.#key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'liftgraph key encryption', 32)));
   }
 
   /** Format byte, IV, tag, ciphertext. */

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Database, SqlEntityManager } from '../../postgres/database.ts';
 import { newUuid, type Uuid } from '../../identifiers.ts';
 import { apiKeyLookup, matchesApiKey, sealApiKey } from '../api-key.ts';
@@ -31,11 +32,11 @@ export interface FoundCode {
 /** Keeps authorization codes: 60 seconds, once. Used ones are kept for as long as what they gave, to know them again. */
 export class AuthorizationCodeStore {
   readonly #database: Database;
-  readonly #pepper: Buffer;
+  readonly #pepper: KeyObject;
 
   constructor(database: Database, pepper: Buffer) {
     this.#database = database;
-    this.#pepper = pepper;
+    this.#pepper = createSecretKey(pepper);
   }
 
   /** Issues a code in a transaction of the resource owner's account. */

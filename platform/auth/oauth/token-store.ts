@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Database, SqlEntityManager } from '../../postgres/database.ts';
 import { newUuid, type Uuid } from '../../identifiers.ts';
 import { apiKeyLookup, matchesApiKey, sealApiKey } from '../api-key.ts';
@@ -47,11 +48,11 @@ export interface FoundToken {
  */
 export class TokenStore {
   readonly #database: Database;
-  readonly #pepper: Buffer;
+  readonly #pepper: KeyObject;
 
   constructor(database: Database, pepper: Buffer) {
     this.#database = database;
-    this.#pepper = pepper;
+    this.#pepper = createSecretKey(pepper);
   }
 
   /** The token behind a secret; null for one that nobody was given. */

@@ -17,6 +17,8 @@ const csvCredentials = z.strictObject({
   delimiter: z.enum(['auto', ...DELIMITERS]).default('auto'),
   mapping: z.record(z.string(), z.string().min(1)).optional(),
 });
+/** Apart from the rest, since other types have other credentials; named as the request does. */
+const uploadConnection = z.object({ credentials: csvCredentials });
 
 const connection = z.object({
   type: z.enum(SOURCE_TYPES),
@@ -98,8 +100,7 @@ export function blamingCredentials(error: unknown): unknown {
 }
 
 function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
-  const parsed = z.object({ credentials: csvCredentials });
-  return parseInput(parsed, { credentials: raw }).credentials;
+  return parseInput(uploadConnection, { credentials: raw }).credentials;
 }
 
 /** The agent that serves the source: the caller's own, or one that the caller names and is. */

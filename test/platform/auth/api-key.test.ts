@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { apiKeyKind, apiKeyLookup, generateApiKey, matchesApiKey, sealApiKey } from '../../../platform/auth/api-key.ts';
 
-const pepper = randomBytes(32);
+const pepper = createSecretKey(randomBytes(32));
 
 describe('API keys', () => {
   test('have the form of the contract', () => {
@@ -28,7 +28,7 @@ describe('API keys', () => {
     const [first, second] = [sealApiKey(pepper, key), sealApiKey(pepper, key)];
     expect(first.hash.equals(second.hash)).toBe(false);
     expect(first.lookup.equals(second.lookup)).toBe(true);
-    expect(apiKeyLookup(randomBytes(32), key).equals(first.lookup)).toBe(false);
+    expect(apiKeyLookup(createSecretKey(randomBytes(32)), key).equals(first.lookup)).toBe(false);
   });
 
   test('every character is drawn, none more often than chance allows', () => {
