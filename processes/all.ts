@@ -55,6 +55,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
       admission,
+      refuseWhenOverloaded: () => ground.database.refuseWhenOverloaded(),
       oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
       ingestRecords: localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords),
       claims: new PostgresClaims({ ...ground, secret: keyEncryptionKey, logger }),

@@ -15,6 +15,7 @@ import { mayOpenSocket } from '../rest-adapter/browser-rules.ts';
 import { originOf } from '../rest-adapter/client-address.ts';
 import { parserProblem, problemMessage } from '../rest-adapter/edge.ts';
 import { rootUrl } from '../rest-adapter/links.ts';
+import { createOverloadDoor } from '../rest-adapter/overload-door.ts';
 import { readJson } from '../rest-adapter/read-json.ts';
 import { isSandboxHost } from '../rest-adapter/sandbox-host.ts';
 import { createRestDoor } from '../rest-adapter/server.ts';
@@ -28,6 +29,8 @@ export interface FrontOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
+  /** @throws ProblemError when whoever arrives now has to be sent away; nobody is when absent */
+  readonly refuseWhenOverloaded?: () => void;
   /** Makes the first account; there is no page for it when absent. */
   readonly firstAccount?: FirstAccount | null;
   /** Issues tokens. */
@@ -92,7 +95,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const server = await listen({
     host: config.host,
     port: config.port,
-    handler: app.callback(),
+    handler: createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: options.refuseWhenOverloaded ?? (() => undefined) }, app.callback()),
     mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),

@@ -30,6 +30,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     internalSecret: config.internalSecret!,
     firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
     admission,
+    refuseWhenOverloaded: () => ground.database.refuseWhenOverloaded(),
     oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     claims: new PostgresClaims({ ...ground, secret: config.keyEncryptionKey!, logger }),

@@ -25,15 +25,15 @@ const HSTS = `max-age=${365 * 24 * 3600}`;
  * What browsers are told with every answer, doors may say more: not to guess types, not to frame, not to leak
  * addresses, and, where the service is https, never to come without it (RFC 6797).
  */
-export function setSecurityHeaders(http: Pick<Context, 'set'>, isHttps: boolean): void {
-  http.set({
+export function securityHeaders(isHttps: boolean): Record<string, string> {
+  return {
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     ...(isHttps ? { 'Strict-Transport-Security': HSTS } : {}),
-  });
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
-import { answerCrossOrigin, setSecurityHeaders, type CorsOrigins } from './browser-rules.ts';
+import { answerCrossOrigin, securityHeaders, type CorsOrigins } from './browser-rules.ts';
 import { errorObject } from './error-answer.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
@@ -17,11 +17,11 @@ const LINGER_MS = 2000;
 
 /** The outermost of all doors: what holds for every answer of the service, and the error of last resort. */
 export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions): Middleware {
-  const isHttps = publicBaseUrl.startsWith('https:');
+  const headers = securityHeaders(publicBaseUrl.startsWith('https:'));
   return async (http, next) => {
     // Koa hands over only after this returns, so the listener is in time for every answer.
     http.res.once('finish', () => cutUnwantedBody(http.req));
-    setSecurityHeaders(http, isHttps);
+    http.set(headers);
     if (answerCrossOrigin(http, corsOrigins)) return;
     try {
       if (http.req.httpVersion === '1.1' && http.req.headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
@@ -69,7 +69,7 @@ export function parserProblem(code: string | undefined): ProblemError {
  * A refused upload may still be on its way. Cutting it at once could lose the answer (the peer sees a reset before
  * it reads); swallowing all of it would be a free ride. So it is swallowed for a moment, then cut.
  */
-function cutUnwantedBody(request: IncomingMessage): void {
+export function cutUnwantedBody(request: IncomingMessage): void {
   if (request.complete) return;
   const { socket } = request;
   const timer = setTimeout(() => {

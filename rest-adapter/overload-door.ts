@@ -1,0 +1,66 @@
+import type { RequestListener } from 'node:http';
+import { ProblemError } from '../schema/problems.ts';
+import { securityHeaders } from './browser-rules.ts';
+import { cutUnwantedBody } from './edge.ts';
+import { errorObject } from './error-answer.ts';
+import { CURRENT_VERSION } from './versions.ts';
+
+export interface OverloadDoorOptions {
+  readonly publicBaseUrl: string;
+  /** All of one length. */
+  readonly newRequestId: () => string;
+  /** @throws ProblemError when whoever arrives now has to be sent away */
+  readonly refuseWhenOverloaded: () => void;
+}
+
+/** Where the answer is known in advance: a call that shows who it is, of no web page, in today's version, that wants our own errors. */
+const PLAIN_PATH = /^\/v1\//;
+
+/**
+ * Stands before everything else and sends away what comes while there is too much to do, by a message that is ready but for
+ * its number: the cheaper a refusal, the more is left for those who are let in. Requests that need another message, or
+ * may be answered without the database, go the long way.
+ */
+export function createOverloadDoor({ publicBaseUrl, newRequestId, refuseWhenOverloaded }: OverloadDoorOptions, inside: RequestListener): RequestListener {
+  let ready: ReadyAnswer | undefined;
+  return (request, response) => {
+    const { authorization, origin, accept, 'svc-api-version': version = CURRENT_VERSION } = request.headers;
+    const isPlain = authorization !== undefined && origin === undefined && version === CURRENT_VERSION && accept?.includes('problem') !== true && PLAIN_PATH.test(request.url ?? '');
+    const problem = isPlain ? refusalOf(refuseWhenOverloaded) : undefined;
+    if (problem === undefined) return inside(request, response);
+    if (ready?.problem !== problem) ready = readyAnswer(problem, newRequestId(), publicBaseUrl);
+    const requestId = newRequestId();
+    if (!request.complete) response.once('finish', () => cutUnwantedBody(request));
+    response.writeHead(problem.problem.status, { ...ready.headers, 'X-Request-Id': requestId });
+    response.end(request.method === 'HEAD' ? undefined : `${ready.before}${requestId}${ready.after}`);
+  };
+}
+
+interface ReadyAnswer {
+  readonly problem: ProblemError;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly before: string;
+  readonly after: string;
+}
+
+function readyAnswer(problem: ProblemError, requestId: string, publicBaseUrl: string): ReadyAnswer {
+  const error = errorObject(problem, requestId, publicBaseUrl);
+  const body = JSON.stringify({ error });
+  const [before = '', after = ''] = body.split(requestId);
+  const headers = {
+    ...securityHeaders(publicBaseUrl.startsWith('https:')),
+    'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), 'Retry-After': String(error['retry_after']),
+    'Cache-Control': 'no-store', 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', Vary: 'Accept, Authorization, SVC-API-Version',
+  };
+  return { problem, headers, before, after };
+}
+
+function refusalOf(refuse: () => void): ProblemError | undefined {
+  try {
+    refuse();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
+}
