@@ -17,6 +17,7 @@ describe('rounding', () => {
     [2.5, 0, 3],
     [-2.5, 0, -3],
     [0.205, 2, 0.21],
+    [1998.0384999999999, 3, 1998.038],
     [1e-7, 4, 0],
     [-1e-7, 4, 0],
     [5e-5, 4, 0.0001],
@@ -37,6 +38,23 @@ describe('rounding', () => {
         const expected = (Math.sign(thousandths) * cents) / 100;
         expect(roundHalfUp(thousandths / 1000, 2)).toBe(expected === 0 ? 0 : expected);
       }),
+    );
+  });
+
+  test('agrees with the decimals as they are written, beside a tie as well as on it', () => {
+    // The neighbouring doubles of a tie are written with other digits, and go to the side that those say.
+    const neighbours = fc.tuple(fc.integer({ min: 0, max: 2e6 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: -3, max: 3 })).map(([steps, digits, ulps]) => {
+      const tie = (steps + 0.5) / 10 ** digits;
+      return [tie + ulps * 2 ** (Math.floor(Math.log2(tie)) - 52), digits] as const;
+    });
+    fc.assert(
+      fc.property(neighbours, ([value, digits]) => {
+        const [whole = '', decimals = ''] = String(value).split('.');
+        const up = Number(decimals[digits] ?? '0') >= 5 ? 1n : 0n;
+        const expected = Number(BigInt(whole + decimals.slice(0, digits).padEnd(digits, '0')) + up) / 10 ** digits;
+        expect(roundHalfUp(value, digits)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
     );
   });
 
