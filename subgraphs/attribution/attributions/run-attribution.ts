@@ -78,11 +78,11 @@ export async function runAttribution(services: RunAttributionServices, principal
   const now = services.clock();
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
-  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
   const namedAgentId = input.agentId == null ? null : await servingAgent(services.isAgent, principal, input.agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
-  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId);
+  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId, '/data_source_id');
   if (input.channels != null) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
 
   return services.database.asTenant(principal, async (em) => {

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
-import { isUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
 
 /** Whether there is such an agent, of whatever account; the agents subgraph knows. */
 export type IsAgent = (id: Uuid) => Promise<boolean>;
@@ -14,8 +14,8 @@ export type IsAgent = (id: Uuid) => Promise<boolean>;
 export async function servingAgent(isAgent: IsAgent, principal: Principal, named: string | null | undefined): Promise<Uuid | null> {
   const own = principal.agentId as Uuid | null;
   if (named == null) return own;
-  const id = isUuid(named) ? (named.toLowerCase() as Uuid) : uuidFromPublicId('agent', named);
+  const id = agentUuid(named);
   if (id !== undefined && (own === null ? await isAgent(id) : id === own)) return id;
-  const message = own === null ? `agent_id: there is no agent ${named}.` : `agent_id: ${named} is not the agent that calls, and an agent cannot work in the name of another one. Leave it out.`;
+  const message = own === null ? `agent_id: there is no agent ${shownId(named)}.` : `agent_id: ${shownId(named)} is not the agent that calls, and an agent cannot work in the name of another one. Leave it out.`;
   throw new ProblemError('validation_error', message, { code: 'unknown_agent', param: '/agent_id' });
 }
