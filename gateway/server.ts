@@ -112,7 +112,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     parseOptions: { maxTokens: limits.maxTokens },
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
-    csrfPrevention: true,
+    // A page of another site can send none of these without being asked first whether it may (CORS).
+    csrfPrevention: { requestHeaders: ['Authorization', 'Apollo-Require-Preflight', 'X-Apollo-Operation-Name'] },
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger,

@@ -74,13 +74,26 @@ export function uuidFromPublicId(prefix: IdPrefix, id: string): Uuid | undefined
   return value >> 128n === 0n ? uuidFromHex(value.toString(16).padStart(32, '0')) : undefined;
 }
 
+/** The UUID of an agent, which may be named by its public id and by the UUID itself, in any case (decision table of the contract, identifiers). */
+export function agentUuid(named: string): Uuid | undefined {
+  return isUuid(named) ? (named.toLowerCase() as Uuid) : uuidFromPublicId('agent', named);
+}
+
+const LONGEST_SHOWN = 64;
+
+/** An id as a message repeats it: whoever sent a book does not get it back. */
+export function shownId(id: string): string {
+  return id.length <= LONGEST_SHOWN ? id : `${id.slice(0, LONGEST_SHOWN)}…`;
+}
+
 /**
  * The UUID behind a public id.
+ * @param param where the request names it; absent where the path does
  * @throws ProblemError `resource_not_found`: an id that cannot exist is answered as one that does not.
  */
-export function requireUuid(prefix: IdPrefix, id: string, what: string): Uuid {
+export function requireUuid(prefix: IdPrefix, id: string, what: string, param?: string): Uuid {
   const uuid = uuidFromPublicId(prefix, id);
-  if (uuid === undefined) throw new ProblemError('resource_not_found', `There is no ${what} ${id}.`);
+  if (uuid === undefined) throw new ProblemError('resource_not_found', `There is no ${what} ${shownId(id)}.`, param === undefined ? {} : { param });
   return uuid;
 }
 

@@ -10,12 +10,12 @@ export const PROBE_PATHS = ['/healthz', '/readyz'] as const;
  */
 export function probes(health: () => Promise<HealthReport>, isDraining: () => boolean): Middleware {
   return async (http, next) => {
-    if (http.method !== 'GET' && http.method !== 'HEAD') return next();
+    if ((http.method !== 'GET' && http.method !== 'HEAD') || !(PROBE_PATHS as readonly string[]).includes(http.path)) return next();
+    http.set('Cache-Control', 'no-store');
     if (http.path === '/healthz') {
       http.body = { status: 'ok' };
       return undefined;
     }
-    if (http.path !== '/readyz') return next();
     const report = await health();
     const ready = report.status !== 'down' && !isDraining();
     http.status = ready ? 200 : 503;

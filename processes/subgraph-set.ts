@@ -4,6 +4,7 @@ import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts'
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { KeyVault } from '../platform/trust/key-vault.ts';
+import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
 import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
@@ -59,6 +60,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         ...recordsPort(options),
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
+        isAgent: async (id) => (await findPublicFace(database, id)) !== null,
         channelsOf: (accountId, dataSourceId) => sourceChannels(clickhouse, { accountId, dataSourceId }),
       });
   }

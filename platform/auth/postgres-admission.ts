@@ -134,7 +134,7 @@ export class PostgresAdmission implements Admission {
 
   async consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {
     const param = { param: 'header:X-Nonce' };
-    if (nonce === undefined || nonce === '') throw new ProblemError('missing_nonce', 'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included.', param);
+    if (nonce === undefined || nonce === '') throw new ProblemError('missing_nonce', 'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included. Over WebSocket it is extensions.nonce of the operation.', param);
     if (!NONCE_PATTERN.test(nonce)) throw new ProblemError('invalid_request', 'X-Nonce must be 8 to 128 letters, digits, - or _; a UUID will do.', param);
     const scope = principal === null ? `address:${clientAddress}` : `credential:${principal.credentialId}`;
     const [row] = await this.#database.ask<{ fresh: boolean }>({ name: 'auth.consume_nonce', text: 'select auth.consume_nonce($1, $2) as fresh', values: [scope, nonce] });

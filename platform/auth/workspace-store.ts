@@ -64,7 +64,7 @@ export class WorkspaceStore {
 
   /** @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to alike */
   async require(caller: Principal, id: string, param?: string): Promise<Workspace> {
-    const [found] = await this.#read(`select * from ${CALLERS} where id = ?`, [...identityOf(caller), requireUuid('ws', id, 'workspace')]);
+    const [found] = await this.#read(`select * from ${CALLERS} where id = ?`, [...identityOf(caller), requireUuid('ws', id, 'workspace', param)]);
     if (found === undefined) throw new ProblemError('resource_not_found', `There is no workspace ${id}.`, param === undefined ? {} : { param });
     return found;
   }

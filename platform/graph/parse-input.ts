@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
 
 /**
@@ -8,7 +9,7 @@ import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
  * @param status of the problem, for the operations that answer 400 (decision table of the contract, errors)
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: faultMessage });
   if (parsed.success) return parsed.data;
   throw validationProblem(parsed.error.issues, status);
 }

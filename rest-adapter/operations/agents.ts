@@ -8,7 +8,7 @@ import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.t
 const rateLimits = z.object({ requests_per_minute: z.int(), daily_limit: z.int().nullable().meta({ description: 'Null means unlimited' }) });
 
 /** Where notifications may go is judged behind the door, where its host is looked up. */
-const callbackUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2048);
+const callbackUrl = z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2048, 'must have at most 2,048 characters');
 
 const redirectUri = z
   .string()
@@ -28,7 +28,13 @@ const registration = z
     referral_code: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').optional(),
     callback_url: callbackUrl.optional().meta({ description: 'Receives commission notifications' }),
   })
-  .refine((body) => body.operator_id !== undefined || body.operator_email !== undefined, { path: ['operator_id'], message: 'give operator_id or operator_email', params: { code: 'required' } });
+  .refine((body) => body.operator_id !== undefined || body.operator_email !== undefined, {
+    path: ['operator_id'],
+    message: 'give operator_id or operator_email',
+    params: { code: 'required' },
+    // Also where another member is wrong, so that one answer tells of everything.
+    when: ({ value, issues }) => typeof value === 'object' && value !== null && !issues.some(({ path }) => String(path?.[0]).startsWith('operator_')),
+  });
 
 const update = z.object({
   name: registration.shape.name.optional(),

@@ -41,6 +41,7 @@ const request = z
     confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
     model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
     workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent' }),
+    agent_id: z.string().max(128).optional().meta({ description: 'The serving agent; that of the source when absent. An account without an agent may name any' }),
     auto_refresh: z.boolean().optional().meta({ description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more', default: false }),
     include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
   })
@@ -94,6 +95,7 @@ export const attributionOperations = [
         conversionEvent: body.conversion_event,
         confidenceLevel: body.confidence_level,
         workspaceId: body.workspace_id,
+        agentId: body.agent_id,
         autoRefresh: body.auto_refresh,
         modelOptions: body.model_options === undefined ? undefined : given({ markovOrder: body.model_options.markov_order }),
       }),

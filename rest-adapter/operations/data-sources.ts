@@ -25,8 +25,9 @@ const csvConnection = z.object({
     .meta({ id: 'CsvCredentials' }),
   sync_schedule: z.enum(SYNC_SCHEDULES).optional().meta({ default: 'daily' }),
   name: z.string().trim().min(1).max(120).optional(),
-  agent_id: z.string().max(128).optional().meta({ description: 'The serving agent; the calling agent when absent' }),
+  agent_id: z.string().max(128).optional().meta({ description: 'The serving agent; the calling one when absent. An account without an agent may name any' }),
   workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the source into, ws_…; the one in SVC-Workspace when absent' }),
+  brand_id: z.string().min(1).max(128).optional().meta({ description: 'Brand that the rows are of, in your own words' }),
   timezone: z.string().max(64).optional().meta({ default: 'UTC', description: 'IANA time zone of the schedule' }),
   baseline_channels: z.array(z.string().min(1).max(200)).min(1).max(50).optional().meta({ description: 'Channels that are there without marketing; a trailing * matches any ending' }),
 });
@@ -68,8 +69,8 @@ export const dataSourceOperations = [
     success: { status: 201, description: 'The source', schema: connected, headers: { Location: 'Where the status of the source is' } },
     problems: [],
     variables: ({ body }) => {
-      const { sync_schedule: syncSchedule, agent_id: agentId, workspace_id: workspaceId, baseline_channels: baselineChannels, ...rest } = body as z.output<typeof csvConnection>;
-      return { input: given({ ...rest, syncSchedule, agentId, workspaceId, baselineChannels }) };
+      const { sync_schedule: syncSchedule, agent_id: agentId, workspace_id: workspaceId, brand_id: brandId, baseline_channels: baselineChannels, ...rest } = body as z.output<typeof csvConnection>;
+      return { input: given({ ...rest, syncSchedule, agentId, workspaceId, brandId, baselineChannels }) };
     },
     present: (data) => {
       const { data_source: source, ingest, trust } = objectAt(data, 'connect_data_source');
@@ -129,7 +130,7 @@ export const dataSourceOperations = [
         records_synced: 120_044, health_score: 0.97, coverage: { earliest: '2025-02-01', latest: '2026-01-31', missing_days: [] }, freshness_seconds: 4021,
         records: { touchpoints: 90_112, conversions: 4020, spend_rows: 25_912, paths: 0, rejected: 14 }, quality: { touchpoint_match_rate: 0.93, unattributed_share: 0.11, duplicate_rate: 0.002 },
         current_sync: null, last_error: null, recent_syncs: [{ sync_id: 'sync_01JQ2kf0R3bVnTqWsXyZaC', status: 'completed', rows: 1002, started_at: '2026-02-01T09:12:00.000Z', completed_at: '2026-02-01T09:12:40.000Z' }],
-        agent_id: exampleDataSource['agent_id'], workspace_id: null, currency: 'USD', baseline_channels: ['direct', 'organic*'], created_at: exampleDataSource['created_at'], trust: exampleTrust(1),
+        agent_id: exampleDataSource['agent_id'], workspace_id: null, brand_id: null, currency: 'USD', baseline_channels: ['direct', 'organic*'], created_at: exampleDataSource['created_at'], trust: exampleTrust(1),
       },
     },
   }),

@@ -14,7 +14,7 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 20;
 
 const members = {
-  url: z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2048).meta({ description: 'https address of a public host' }),
+  url: z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2048, 'must have at most 2,048 characters').meta({ description: 'https address of a public host' }),
   events: webhookMembers.events.meta({ description: 'Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included' }),
   metadata: webhookMembers.metadata.meta({ description: `Up to ${MAX_METADATA_KEYS} texts of your own, part of every message` }),
   secret: webhookMembers.secret.meta({ description: 'Signs the messages' }),

@@ -3,7 +3,8 @@ import { dayRangeFault, MAX_RANGE_DAYS } from '../../schema/day-range.ts';
 
 // Whether it is a calendar date is checked on the range as a whole, so that one message says so.
 const day = z.string().meta({ format: 'date' });
-const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/).meta({ examples: ['2026-01-01,2026-01-31', '2026-01-01/2026-01-31'] });
+const TWO_DATES = 'give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"';
+const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/, TWO_DATES).meta({ examples: ['2026-01-01,2026-01-31', '2026-01-01/2026-01-31'] });
 
 /**
  * A range of UTC days, both ends inclusive, in any of the accepted forms, as `[start, end]`.
@@ -11,7 +12,7 @@ const separated = z.string().regex(/^\d{4}-\d{2}-\d{2}[,/]\d{4}-\d{2}-\d{2}$/).m
  */
 export const dateRange = z
   .union([z.tuple([day, day]), z.object({ start: day, end: day }), separated], {
-    error: 'give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"',
+    error: TWO_DATES,
   })
   .transform((given, context): readonly [string, string] => {
     const [start, end] = typeof given === 'string' ? given.split(/[,/]/) : Array.isArray(given) ? given : [given.start, given.end];

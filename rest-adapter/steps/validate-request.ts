@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
 import type { Step } from '../call.ts';
 import { headerName } from '../header-name.ts';
@@ -18,7 +19,7 @@ export const validateRequest: Step = {
     const query = parse(operation.querySchema, given, (path) => `query:${String(path[0] ?? '')}`);
     // The body of an upload is a stream; its step checks it on the way through.
     const body = parse(operation.kind === 'upload' ? undefined : operation.bodySchema, call.body, jsonPointer);
-    const errors = [...path.errors, ...unstorable(given), ...query.errors, ...body.errors];
+    const errors = [...path.errors, ...unstorable(given), ...toldOfRepetition(query.errors, given), ...body.errors];
     if (errors.length > 0) throw problem('validation_error', errors, errors.length === body.errors.length ? operation.badBodyStatus : undefined);
     call.request = { path: (path.value ?? {}) as Json, query: (query.value ?? {}) as Json, headers: (headers.value ?? {}) as Json, body: body.value };
     await next();
@@ -30,7 +31,7 @@ type NamePath = (path: readonly PropertyKey[]) => string;
 /** Parses `input`; without a schema nothing is asked and nothing is passed on. */
 export function parse(schema: z.ZodType | undefined, input: unknown, name: NamePath): { readonly value: unknown; readonly errors: readonly ProblemDetail[] } {
   if (schema === undefined) return { value: undefined, errors: [] };
-  const parsed = schema.safeParse(input, { reportInput: true });
+  const parsed = schema.safeParse(input, { reportInput: true, error: faultMessage });
   return parsed.success ? { value: parsed.data, errors: [] } : { value: undefined, errors: parsed.error.issues.flatMap((issue) => details(issue, name)) };
 }
 
@@ -60,6 +61,11 @@ function unstorable(query: Readonly<Record<string, string | readonly string[]>>)
   return Object.entries(query)
     .filter(([, value]) => value.includes('\0') || (typeof value !== 'string' && value.some((each) => each.includes('\0'))))
     .map(([name]) => ({ param: `query:${name}`, code: 'unstorable_text', message: 'must not hold the NUL character' }));
+}
+
+/** Whoever repeats a parameter that stands for one value hears just that. */
+function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Record<string, unknown>>): ProblemDetail[] {
+  return errors.map((error) => (error.code === 'invalid_type' && Array.isArray(given[error.param.replace(/^query:/, '')]) ? { ...error, message: 'is given more than once' } : error));
 }
 
 /** A parameter that is repeated becomes an array, which only list parameters accept. */

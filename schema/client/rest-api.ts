@@ -1000,6 +1000,8 @@ export interface components {
             };
             /** @description Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent */
             workspace_id?: string;
+            /** @description The serving agent; that of the source when absent. An account without an agent may name any */
+            agent_id?: string;
             /**
              * @description Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more
              * @default false
@@ -1306,6 +1308,7 @@ export interface components {
             sync_schedule: "daily" | "weekly" | "realtime";
             agent_id: string | null;
             workspace_id: string | null;
+            brand_id: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -1375,6 +1378,7 @@ export interface components {
             }[];
             agent_id: string | null;
             workspace_id: string | null;
+            brand_id: string | null;
             currency: string | null;
             baseline_channels: string[];
             /** Format: date-time */
@@ -4179,10 +4183,12 @@ export interface operations {
                      */
                     sync_schedule?: "daily" | "weekly" | "realtime";
                     name?: string;
-                    /** @description The serving agent; the calling agent when absent */
+                    /** @description The serving agent; the calling one when absent. An account without an agent may name any */
                     agent_id?: string;
                     /** @description Workspace to put the source into, ws_…; the one in SVC-Workspace when absent */
                     workspace_id?: string;
+                    /** @description Brand that the rows are of, in your own words */
+                    brand_id?: string;
                     /**
                      * @description IANA time zone of the schedule
                      * @default UTC
@@ -4477,6 +4483,7 @@ export interface operations {
                      *           "sync_schedule": "daily",
                      *           "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *           "workspace_id": null,
+                     *           "brand_id": null,
                      *           "currency": "USD",
                      *           "baseline_channels": [
                      *             "direct",
@@ -4718,6 +4725,7 @@ export interface operations {
                      *       ],
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
                      *       "workspace_id": null,
+                     *       "brand_id": null,
                      *       "currency": "USD",
                      *       "baseline_channels": [
                      *         "direct",

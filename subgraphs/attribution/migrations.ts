@@ -239,5 +239,12 @@ export const attributionOwner: MigrationOwner = {
         `create trigger count_requested_sync after insert on attribution.uploads for each row when (new.cause = 'sync') execute function attribution.count_requested_sync()`,
       ],
     },
+    {
+      name: '026-brands',
+      up: [
+        `alter table attribution.data_sources add column brand_id text`,
+        `comment on column attribution.data_sources.brand_id is 'names the brand that the rows are of, in the words of the account'`,
+      ],
+    },
   ],
 };

@@ -27,6 +27,8 @@ export type ChooseId = (kind: IdKind, place: Place) => string;
 const PUBLIC_ID = /^([a-z]+)_[0-9A-Za-z]{22}$/;
 /** Which kind of id a member takes, by its name, where the example leaves it out. */
 const KIND_OF_MEMBER: Readonly<Record<string, IdPrefix>> = { data_source_id: 'ds', agent_id: 'agent', workspace_id: 'ws', actor_id: 'agent' };
+/** Members that are called like ids and are none of an object: positions, clients of OAuth, brands in the caller's own words. */
+const NAMES_NOTHING_OF_OURS: ReadonlySet<string> = new Set(['last_event_id', 'client_id', 'brand_id']);
 /** Members that example requests do without, since what they ask for depends on who asks. */
 const WITHOUT: Readonly<Record<string, readonly string[]>> = { createKey: ['scopes'] };
 
@@ -58,7 +60,7 @@ export function idPlaces(operation: Operation): readonly { readonly place: Place
   exampleRequest(operation, (prefix, place) => (places.push(place), unknownId(prefix)));
   const optional = (['query', 'body'] as const).flatMap((part) => {
     const schema = part === 'query' ? operation.querySchema : operation.kind === 'upload' ? undefined : operation.bodySchema;
-    return schema === undefined ? [] : membersOf(schema).filter((name) => name.endsWith('_id') && name !== 'last_event_id' && name !== 'client_id').map((name): Place => `${part}/${name}`);
+    return schema === undefined ? [] : membersOf(schema).filter((name) => name.endsWith('_id') && !NAMES_NOTHING_OF_OURS.has(name)).map((name): Place => `${part}/${name}`);
   });
   return [...places.map((place) => ({ place, optional: false })), ...optional.filter((place) => !places.includes(place)).map((place) => ({ place, optional: true }))];
 }

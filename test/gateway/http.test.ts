@@ -95,6 +95,11 @@ describe('GraphQL over HTTP', () => {
       expect(toy.admission.nonces.filter((entry) => entry.includes('nonce-of-get'))).toEqual([]);
     });
 
+    test('with a bearer token needs nothing else, since no page of another site can send one', async () => {
+      const response = await fetch(`${toy.url}?query=%7Bcaller%7D`, { headers: { accept: 'application/json', authorization: 'Bearer good' } });
+      expect(await response.json()).toEqual({ data: { caller: expect.any(String) } });
+    });
+
     test('that a page of another site could send is refused', async () => {
       const response = await fetch(`${toy.url}?query=%7Bcaller%7D`, { headers: { accept: 'application/json' } });
       expect(response.status).toBe(400);

@@ -98,6 +98,10 @@ test.each(['/', '/docs', '/docs/errors', '/docs/assets/start.js', '/openapi.json
   expect((await fetch(`${closed.root}${path}`, { redirect: 'manual' })).headers.get('strict-transport-security')).toBeNull();
 });
 
+test.each(['/healthz', '/readyz', '/v1/health'])('%s is kept by no cache', async (path) => {
+  expect((await fetch(`${closed.root}${path}`)).headers.get('cache-control')).toBe('no-store');
+});
+
 test.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x', ''])('a form of another site (%s) changes nothing', async (type) => {
   const headers = { 'content-type': type, origin: 'https://evil.example', 'x-nonce': crypto.randomUUID() };
   const body = JSON.stringify({ name: 'forged', operator_id: 'x', query: 'mutation { registerAgent(input: {name: "forged", operatorId: "x"}) { apiKey } }' });

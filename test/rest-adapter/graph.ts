@@ -54,7 +54,7 @@ const SDL = /* GraphQL */ `
   input AttributionFilter { status: AttributionStatus model: AttributionModel dataSourceId: ID agentId: ID createdAfter: DateTime createdBefore: DateTime }
   input ModelOptions { markovOrder: Int }
   input RunAttributionInput {
-    dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!] workspaceId: ID
+    dataSourceId: ID! dateRange: [Date!]! model: AttributionModel granularity: Granularity channels: [String!] baselineChannels: [String!] workspaceId: ID agentId: ID
     lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions autoRefresh: Boolean
   }
   type RunAttributionPayload { attribution: Attribution! }
@@ -78,12 +78,12 @@ const SDL = /* GraphQL */ `
   type DataSourceDetail { coverage: Coverage freshnessSeconds: Int records: RecordCounts quality: Quality currentSync: CurrentSync recentSyncs: [RecentSync!]! }
   type DataSource {
     id: ID! type: DataSourceType! status: DataSourceStatus! firstSyncEta: DateTime lastSync: DateTime nextSync: DateTime recordsSynced: Int! healthScore: Float
-    name: String! syncSchedule: SyncSchedule! agentId: ID workspaceId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
+    name: String! syncSchedule: SyncSchedule! agentId: ID workspaceId: ID brandId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
     detail: DataSourceDetail trust: TrustEnvelope!
   }
   type DataSourceEdge { node: DataSource! }
   type DataSourceConnection { edges: [DataSourceEdge!]! totalCount: Int! trust: TrustEnvelope! }
-  input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID workspaceId: ID timezone: String baselineChannels: [String!] }
+  input ConnectDataSourceInput { type: DataSourceType! credentials: JSON! syncSchedule: SyncSchedule name: String agentId: ID workspaceId: ID brandId: ID timezone: String baselineChannels: [String!] }
   type RowError { line: Int! column: String code: String! message: String! }
   type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! warnings: [String!]! }
   type ConnectDataSourcePayload { dataSource: DataSource! ingest: IngestReport trust: TrustEnvelope! }

@@ -69,6 +69,10 @@ describe.each(LISTS.map((operation) => [operation.id, operation] as const))('lis
     expect(body['error']).toMatchObject({ type: 'validation_error', param, errors: [expect.objectContaining({ param })] });
   });
 
+  test('says of a parameter that is repeated just that', async () => {
+    expect((await caller.get(`${pathOf(operation)}?page=1&page=2`)).body['error']).toMatchObject({ message: 'page: is given more than once' });
+  });
+
   test('keeps its other parameters in its links', async () => {
     const answer = await caller.get(`${pathOf(operation)}?per_page=1&extra=%26%3D%3E`);
     expect(links(answer)['last']!.searchParams.get('extra')).toBe('&=>');

@@ -148,6 +148,8 @@ describe('validation and what is asked of the graph', () => {
     expect(await refused('POST', '/v1/agents/register', { name: 'a b', operator_id: 'x', callback_url: 'ftp://x.example', referral_code: 'REF_x', capabilities: [] })).toMatchObject({
       errors: [{ param: '/name' }, { param: '/capabilities' }, { param: '/referral_code' }, { param: '/callback_url' }],
     });
+    expect(await refused('POST', '/v1/agents/register', {})).toMatchObject({ errors: [{ param: '/name' }, { param: '/operator_id', message: 'give operator_id or operator_email' }] });
+    expect(await refused('POST', '/v1/agents/register', { name: 'shop', operator_id: 5 })).toMatchObject({ errors: [{ param: '/operator_id', message: 'must be a string, not a number' }] });
     const response = await door.call('POST', '/v1/agents/register', { body: { name: 'shop', operator_email: 'a@shop.example', capabilities: ['channel_analysis'] }, headers: { authorization: null } });
     expect(response.status).toBe(201);
     await response.text();

@@ -208,6 +208,7 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
       [await ask({ data_source_id: String(empty.body['data_source_id']) }), 409, 'data_source_unavailable', 'never_synced'],
       [await ask({ data_source_id: 'ds_0000000000000000000000' }), 404, 'resource_not_found', undefined],
       [await ask({ date_range: ['2025-04-05', '2025-01-06'] }), 422, 'validation_error', 'invalid_range'],
+      [await ask({ date_range: '2025-01-06' }), 422, 'validation_error', 'invalid_format'],
       [await ask({ channels: ['television'] }), 422, 'validation_error', 'unknown_channel'],
       [await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'foo,bar\n1,2\n' } }), 422, 'validation_error', 'unrecognised_columns'],
       [await caller.post('/data-sources/connect', { type: 'shopify', credentials: {} }), 422, 'validation_error', 'unsupported_type'],
@@ -215,6 +216,12 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     for (const [answer, status, type, code] of refusals) {
       expect(answer.status).toBe(status);
       expect(answer.body['error']).toMatchObject({ type, ...(code === undefined ? {} : { code }) });
+    }
+    expect(refusals[3][0].body['error']!['message']).toBe('date_range: give two calendar dates (YYYY-MM-DD) as [start, end], {"start", "end"} or "start,end"');
+    for (const unknown of ['ds_0000000000000000000000', `ds_${'x'.repeat(5_000)}`.slice(0, 128)]) {
+      const { error } = (await ask({ data_source_id: unknown })).body;
+      expect(error).toMatchObject({ type: 'resource_not_found', param: '/data_source_id' });
+      expect(String(error!['message']).length).toBeLessThan(100);
     }
     const quiet = await ask({ date_range: ['2026-06-01', '2026-06-30'] });
     expect(quiet.body).toMatchObject({ status: 'failed', failure: { code: 'insufficient_data' } });

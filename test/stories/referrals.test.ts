@@ -116,7 +116,8 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
     });
     const [activatedAt, expiresAt] = [new Date(String(listed!['activated_at'])), new Date(String(listed!['expires_at']))];
     expect(expiresAt.getUTCFullYear() - activatedAt.getUTCFullYear()).toBe(1);
-    expect(expiresAt.toISOString().slice(4)).toBe(activatedAt.toISOString().slice(4));
+    // A leap day ends with February.
+    expect(expiresAt.toISOString().slice(4)).toBe(activatedAt.toISOString().slice(4).replace(/^-02-29/, '-02-28'));
     expect((await referrer.get(`/agents/${String(agentId)}/referrals?per_page=2`)).body).toMatchObject({ meta: { total: PARTNER_FROM + 1, per_page: 2 }, total_active: PARTNER_FROM + 1 });
     expect((await (await withTestKey(house, referrer)).get('/referrals')).body).toMatchObject({ referrals: [], total_active: 0, meta: { total: 0 } });
   });

@@ -43,7 +43,11 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
   test('a stranger hears of a workspace what it hears of none', async () => {
     const unknown = 'ws_0351EFTBArmmpvm2tVZ2Qh';
     const stranger = await Caller.register(house.root);
-    for (const caller of [stranger.in(workspace), stranger.in(unknown), stranger.in('nonsense')]) expect(refusal(await caller.get('/attribution'))).toEqual([404, 'resource_not_found', undefined]);
+    for (const caller of [stranger.in(workspace), stranger.in(unknown), stranger.in('nonsense')]) {
+      const answer = await caller.get('/attribution');
+      expect(refusal(answer)).toEqual([404, 'resource_not_found', undefined]);
+      expect(answer.body['error']!['param']).toBe('header:SVC-Workspace');
+    }
     expect(refusal(await add(stranger, guestId, 'viewer'))).toEqual([404, 'resource_not_found', undefined]);
     expect(refusal(await add(stranger, guestId, 'viewer', unknown))).toEqual([404, 'resource_not_found', undefined]);
     expect((await stranger.get('/workspaces')).body).toMatchObject({ workspaces: [], meta: { total: 0 } });
@@ -56,7 +60,8 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
     expect([again.status, again.body['role'], again.body['added_at']]).toEqual([200, 'analyst', first.body['added_at']]);
     expect((await add(owner, guestId, 'analyst')).status).toBe(200);
     expect(ids(await guest.get('/workspaces'), 'workspaces', 'role')).toEqual(['analyst']);
-    expect(refusal(await add(owner, await agentOf(owner), 'viewer'))).toEqual([409, 'conflict', 'last_owner']);
+    const { agent_id: ownerId, agent_uuid: ownerUuid } = (await owner.get('/agents/me')).body;
+    for (const name of [ownerId, ownerUuid, String(ownerUuid).toUpperCase()]) expect(refusal(await add(owner, String(name), 'viewer'))).toEqual([409, 'conflict', 'last_owner']);
     expect(refusal(await add(owner, 'agent_0351EFSwMCuWsp5CADuBq8', 'viewer'))).toEqual([422, 'validation_error', 'unknown_agent']);
     expect((await owner.post(`/workspaces/${workspace}/agents`, { agent_id: guestId, role: 'king' })).status).toBe(422);
     expect(refusal(await add(guest, guestId, 'owner'))).toEqual([403, 'insufficient_permissions', 'role']);

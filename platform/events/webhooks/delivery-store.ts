@@ -1,6 +1,6 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment } from '../../auth/principal.ts';
-import { newUuid, uuidFromPublicId, type Uuid } from '../../identifiers.ts';
+import { newUuid, shownId, uuidFromPublicId, type Uuid } from '../../identifiers.ts';
 import type { SqlEntityManager } from '../../postgres/database.ts';
 import type { EventType } from '../event-catalogue.ts';
 import type { ClaimedDelivery, Delivery, DeliveryStatus, Outcome } from './delivery.ts';
@@ -76,7 +76,7 @@ function matching(endpointId: Uuid, { status, eventType }: DeliveryFilter): { co
 export async function requireDelivery(em: SqlEntityManager, endpointId: Uuid, id: string): Promise<Delivery> {
   const uuid = uuidFromPublicId('dlv', id);
   const rows = uuid === undefined ? [] : await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_deliveries where endpoint_id = ? and id = ?`, [endpointId, uuid]);
-  if (rows[0] === undefined) throw new ProblemError('resource_not_found', `There is no delivery ${id} of this webhook.`);
+  if (rows[0] === undefined) throw new ProblemError('resource_not_found', `There is no delivery ${shownId(id)} of this webhook.`);
   return deliveryOf(rows[0]);
 }
 

@@ -1,6 +1,6 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment, Scope } from '../../auth/principal.ts';
-import { isUuid, type Uuid } from '../../identifiers.ts';
+import { isUuid, shownId, type Uuid } from '../../identifiers.ts';
 import type { SqlEntityManager } from '../../postgres/database.ts';
 import { MAX_FAILED_EVENTS, MAX_WEBHOOKS, type DisabledReason, type Endpoint, type EventChoice } from './endpoint.ts';
 
@@ -74,7 +74,7 @@ export async function requireWebhook(em: SqlEntityManager, id: string): Promise<
 }
 
 function noWebhook(id: string): never {
-  throw new ProblemError('resource_not_found', `There is no webhook ${id}.`);
+  throw new ProblemError('resource_not_found', `There is no webhook ${shownId(id)}.`);
 }
 
 /** Every endpoint of the tenant that `em` acts for to which something may be sent. */

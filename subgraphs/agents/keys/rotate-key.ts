@@ -6,7 +6,7 @@ import type { Principal, RequestContext } from '../../../platform/auth/principal
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
-import { isUuid, publicId, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import { agentUuid, publicId, requireUuid, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
 import { rewardRotation, trustScoreOf } from '../registry/trust-score.ts';
@@ -66,8 +66,8 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
 
 /** `me`, `agent_…` and the UUID name the caller's own agent; every other agent is as unknown as one that there is not. */
 async function requireAgentKey(keys: AccountKeys, principal: Principal, id: string): Promise<ApiKeyRecord> {
-  const wanted = id === 'me' ? principal.agentId : isUuid(id) ? id.toLowerCase() : requireUuid('agent', id, 'agent');
-  const key = wanted === null || wanted !== principal.agentId ? undefined : await keys.ofAgent(wanted as Uuid);
-  if (key === undefined) throw new ProblemError('resource_not_found', `There is no agent ${id}, or it has no key that you may rotate.`);
+  const wanted = id === 'me' ? principal.agentId : agentUuid(id);
+  const key = wanted == null || wanted !== principal.agentId ? undefined : await keys.ofAgent(wanted as Uuid);
+  if (key === undefined) throw new ProblemError('resource_not_found', `There is no agent ${shownId(id)}, or it has no key that you may rotate.`);
   return key;
 }

@@ -6,7 +6,7 @@ import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { isUuid, uuidFromPublicId } from '../../../platform/identifiers.ts';
+import { agentUuid, shownId } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { ReferralStore } from './referral-store.ts';
@@ -54,7 +54,7 @@ export class ReferralResolver {
 
 /** @throws ProblemError `resource_not_found`, for a foreign agent exactly as for an unknown one */
 async function requireOwnAgent(em: SqlEntityManager, named: string): Promise<void> {
-  const id = isUuid(named) ? named : uuidFromPublicId('agent', named);
+  const id = agentUuid(named);
   const own = id === undefined ? [] : await em.execute(`select 1 from agents.agents where id = ?`, [id]);
-  if (own.length === 0) throw new ProblemError('resource_not_found', `There is no agent ${named}, or it is not yours.`);
+  if (own.length === 0) throw new ProblemError('resource_not_found', `There is no agent ${shownId(named)}, or it is not yours.`);
 }

@@ -3,7 +3,7 @@ import { assertAction } from '../../../platform/auth/actions.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
-import { isUuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
 import { Agent } from './agent.ts';
@@ -45,9 +45,9 @@ export class AgentResolver {
   async agent(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<AgentType> {
     if (id === 'me') return this.me(context);
     const principal = assertAction(context.principal, 'agent:read');
-    const uuid = isUuid(id) ? (id.toLowerCase() as Uuid) : uuidFromPublicId('agent', id);
+    const uuid = agentUuid(id);
     const agent = uuid === undefined ? null : await this.#find(principal, uuid, context);
-    if (agent === null) throw new ProblemError('resource_not_found', `There is no agent ${id}.`);
+    if (agent === null) throw new ProblemError('resource_not_found', `There is no agent ${shownId(id)}.`);
     return agent;
   }
 
@@ -93,7 +93,7 @@ export class AgentResolver {
   /** Entity resolver: the agent behind a reference of another subgraph; null where there is none. */
   async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AgentType | null> {
     const principal = assertAction(context.principal, 'agent:read');
-    const uuid = uuidFromPublicId('agent', String(reference['id']));
+    const uuid = agentUuid(String(reference['id']));
     return uuid === undefined ? null : this.#find(principal, uuid, context);
   }
 

@@ -6,7 +6,7 @@ import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type Work
 import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import { isUuid, publicId, uuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { agentUuid, publicId, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { callerId } from './create-workspace.ts';
 
@@ -38,9 +38,9 @@ export async function addWorkspaceAgent(services: MembershipServices, context: R
   const inside = assertAction(await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'), 'workspace:write');
   const acting = inside.workspace!;
   const workspace = { id: acting.id as Uuid, accountId: inside.accountId as Uuid };
-  const agentId = isUuid(input.agentId) ? input.agentId : uuidFromPublicId('agent', input.agentId);
+  const agentId = agentUuid(input.agentId);
   if (agentId === undefined || !(await services.isAgent(agentId))) {
-    throw new ProblemError('validation_error', `agent_id: there is no agent ${input.agentId}.`, { code: 'unknown_agent', param: '/agent_id' });
+    throw new ProblemError('validation_error', `agent_id: there is no agent ${shownId(input.agentId)}.`, { code: 'unknown_agent', param: '/agent_id' });
   }
   const added: WorkspaceMember = { agentId, role: input.role, addedBy: callerId(principal), addedAt: services.clock() };
 

@@ -245,6 +245,8 @@ export class RunAttributionInput {
   modelOptions?: ModelOptionsInput | null;
   @Field(() => ID, { nullable: true, description: 'Workspace to put the analysis into; the one that the request acts in, or that of the source, when absent.' })
   workspaceId?: string | null;
+  @Field(() => ID, { nullable: true, description: 'The serving agent; that of the source when absent. An account without an agent may name any.' })
+  agentId?: string | null;
   @Field(() => Boolean, { nullable: true, description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more; defaults to false.' })
   autoRefresh?: boolean | null;
 }

@@ -12,6 +12,7 @@ import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
 import { listenToLateRows } from '../data-sources/late-rows.ts';
 import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
+import { servingAgent, type IsAgent } from '../data-sources/serving-agent.ts';
 import { workspaceOf } from '../data-sources/workspace-of.ts';
 import { Attribution } from './attribution.ts';
 import { appendProgress } from './progress.ts';
@@ -40,6 +41,7 @@ const request = z.object({
   dataSourceId: z.string(),
   dateRange: z.array(z.string()),
   workspaceId: z.string().nullish(),
+  agentId: z.string().nullish(),
   model: z.enum(MODELS).nullish().transform((model) => model ?? 'causal'),
   granularity: z.enum(GRANULARITIES).nullish().transform((granularity) => granularity ?? 'daily'),
   channels: channelList(500).nullish(),
@@ -58,6 +60,7 @@ export interface RunAttributionServices extends SourceServices {
   readonly publicBaseUrl: string;
   /** The channels that a source has rows of. */
   readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly isAgent: IsAgent;
   readonly clock: () => Date;
 }
 
@@ -67,7 +70,7 @@ export const runEffect = z.object({ attributionId: uuid });
 /**
  * Accepts an analysis: the row, its first progress event and its job in one transaction, so that an accepted
  * analysis is always run and a refused one leaves nothing.
- * @throws ProblemError `validation_error`, `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
+ * @throws ProblemError `validation_error` (also an unknown channel, agent or workspace), `resource_not_found` (source), `data_source_unavailable` (nothing stored yet),
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
 export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof runEffect>>, delayMs = 0): Promise<Attribution> {
@@ -75,10 +78,11 @@ export async function runAttribution(services: RunAttributionServices, principal
   const now = services.clock();
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
-  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
+  const namedAgentId = input.agentId == null ? null : await servingAgent(services.isAgent, principal, input.agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
-  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId);
+  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId, '/data_source_id');
   if (input.channels != null) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
 
   return services.database.asTenant(principal, async (em) => {
@@ -87,7 +91,7 @@ export async function runAttribution(services: RunAttributionServices, principal
     const attribution = em.create(Attribution, {
       id: newUuid(now.getTime()),
       accountId,
-      agentId: source.agentId ?? null,
+      agentId: namedAgentId ?? source.agentId ?? null,
       workspaceId: workspaceId ?? source.workspaceId ?? null,
       dataSourceId,
       model: input.model,

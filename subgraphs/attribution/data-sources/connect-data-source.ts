@@ -4,10 +4,11 @@ import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
-import { newUuid, uuid, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
+import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
 import { recordsReport } from './records.ts';
+import { servingAgent, type IsAgent } from './serving-agent.ts';
 import { workspaceOf } from './workspace-of.ts';
 
 const csvCredentials = z.strictObject({
@@ -27,6 +28,7 @@ const connection = z.object({
   name: z.string().trim().min(1).max(120).nullish(),
   agentId: z.string().nullish(),
   workspaceId: z.string().nullish(),
+  brandId: z.string().min(1).max(128).nullish(),
   timezone: z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
   baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).default([...DEFAULT_BASELINE_CHANNELS]),
 });
@@ -35,19 +37,26 @@ const connection = z.object({
 export const connectionEffect = z.object({ dataSourceId: uuid, report: recordsReport.nullable() });
 export type ConnectionEffect = z.output<typeof connectionEffect>;
 
+export interface ConnectServices {
+  readonly database: Database;
+  readonly isAgent: IsAgent;
+  readonly clock: () => Date;
+}
+
 /**
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a connector here.
  */
-export async function connectDataSource(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<ConnectionEffect>): Promise<DataSource> {
+export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: unknown, settle: Settle<ConnectionEffect>): Promise<DataSource> {
   const input = parseInput(connection, rawInput);
+  const now = clock();
   if (input.type !== 'csv_upload') {
     throw new ProblemError('validation_error', `type: this deployment has no connector for ${input.type}; it serves csv_upload.`, { code: 'unsupported_type', param: '/type' });
   }
   const credentials = parseCredentials(input.credentials);
   // Refused here rather than behind a source that was made already.
   if (credentials.content !== undefined) decode(credentials.content, credentials.encoding);
-  const agentId = servingAgent(principal, input.agentId);
+  const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
   return database.asTenant(principal, async (em) => {
@@ -56,6 +65,7 @@ export async function connectDataSource(database: Database, principal: Principal
       accountId: principal.accountId as Uuid,
       agentId,
       workspaceId,
+      brandId: input.brandId ?? null,
       environment: principal.environment,
       type: input.type,
       name: input.name ?? credentials.filename ?? 'CSV upload',
@@ -101,15 +111,6 @@ export function blamingCredentials(error: unknown): unknown {
 
 function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
   return parseInput(uploadConnection, { credentials: raw }).credentials;
-}
-
-/** The agent that serves the source: the caller's own, or one that the caller names and is. */
-function servingAgent(principal: Principal, named: string | null | undefined): Uuid | null {
-  const own = principal.agentId as Uuid | null;
-  if (named == null) return own;
-  const uuid = uuidFromPublicId('agent', named);
-  if (uuid === undefined || uuid !== own) throw new ProblemError('validation_error', `agent_id: ${named} is not an agent of this account.`, { code: 'unknown_agent', param: '/agent_id' });
-  return uuid;
 }
 
 function decode(content: string, encoding: 'utf-8' | 'base64'): Buffer {

@@ -29,6 +29,7 @@ import { presentDataSource, presentDetail, presentIngest, presentSync } from './
 import { recordsReport, type ReceiveRecords, type RecordsReport, type RejectedRow } from './records.ts';
 import { AddRecordsInput, AddRecordsPayload, MAX_JSON_RECORDS, RejectedRowConnection, RejectedRowType } from './records-type.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
+import type { IsAgent } from './serving-agent.ts';
 import { requestSync, syncEffect } from './sync-data-source.ts';
 import { Upload } from './upload.ts';
 
@@ -36,6 +37,7 @@ export interface DataSourceServices extends SourceServices {
   readonly jobs: Jobs;
   readonly receiveRecords: ReceiveRecords;
   readonly listRejects: (source: { readonly accountId: Uuid; readonly dataSourceId: Uuid }, page: { readonly limit: number; readonly offset: number }) => Promise<{ readonly rows: readonly RejectedRow[]; readonly total: number }>;
+  readonly isAgent: IsAgent;
   readonly clock: () => Date;
 }
 
@@ -96,10 +98,10 @@ export class DataSourceResolver {
   @Mutation(() => ConnectDataSourcePayload, { description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
   async connectDataSource(@Ctx() context: RequestContext, @Arg('input', () => ConnectDataSourceInput) input: ConnectDataSourceInput): Promise<ConnectDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:connect');
-    const { database, clock } = this.#services;
+    const { database } = this.#services;
     const { source, report } = await exactlyOnce(database, context, {
       effect: connectionEffect,
-      act: async (settle) => this.#fill(principal, await connectDataSource(database, principal, input, clock(), settle), input, settle),
+      act: async (settle) => this.#fill(principal, await connectDataSource(this.#services, principal, input, settle), input, settle),
       recall: async ({ dataSourceId, report }, settle) => {
         const connected = await this.#requireUuid(principal, dataSourceId);
         return report === null ? this.#fill(principal, connected, input, settle) : { source: connected, report };

@@ -13,10 +13,13 @@ export class DataSourceStore {
     this.#em = em;
   }
 
-  /** @throws ProblemError `resource_not_found`, for another tenant's source exactly as for an unknown one. */
-  async require(id: Uuid): Promise<DataSource> {
+  /**
+   * @param param where the request names the source; absent where the path does
+   * @throws ProblemError `resource_not_found`, for another tenant's source exactly as for an unknown one.
+   */
+  async require(id: Uuid, param?: string): Promise<DataSource> {
     const found = await this.find(id);
-    if (found === null) throw new ProblemError('resource_not_found', `There is no data source ${publicId('ds', id)}.`);
+    if (found === null) throw new ProblemError('resource_not_found', `There is no data source ${publicId('ds', id)}.`, param === undefined ? {} : { param });
     return found;
   }
 

@@ -138,6 +138,8 @@ export class DataSourceType {
   agentId!: string | null;
   @Field(() => ID, { nullable: true, description: 'Public id of the workspace that the source lies in; null for none.' })
   workspaceId!: string | null;
+  @Field(() => ID, { nullable: true, description: 'Brand that the rows are of; null where none was named.' })
+  brandId!: string | null;
   @Field(() => String, { nullable: true, description: 'ISO 4217 currency of all money in the source; null until a row names one.' })
   currency!: string | null;
   @Field(() => [String], { description: 'Channels that are there without marketing; a trailing * matches any ending.' })
@@ -162,10 +164,12 @@ export class ConnectDataSourceInput {
   syncSchedule?: SyncSchedule;
   @Field(() => String, { nullable: true, description: 'Name for people; defaults to the name of the file.' })
   name?: string | null;
-  @Field(() => ID, { nullable: true, description: 'The serving agent; defaults to the calling one.' })
+  @Field(() => ID, { nullable: true, description: 'The serving agent; defaults to the calling one. An account without an agent may name any.' })
   agentId?: string | null;
   @Field(() => ID, { nullable: true, description: 'Workspace to put the source into; the one that the request acts in when absent.' })
   workspaceId?: string | null;
+  @Field(() => ID, { nullable: true, description: 'Brand that the rows are of; 1 to 128 characters of your own.' })
+  brandId?: string | null;
   @Field(() => String, { nullable: true, description: 'IANA time zone; defaults to UTC.' })
   timezone?: string;
   @Field(() => [String], { nullable: true, description: 'Defaults to direct, organic*, (none), unassigned.' })

@@ -49,6 +49,8 @@ const DataSourceSchema = defineEntity({
     agentId: p.uuid().$type<Uuid>().nullable(),
     environment: p.text().$type<Environment>(),
     workspaceId: p.uuid().$type<Uuid>().nullable(),
+    /** Brand that the rows are of, in the words of the account. */
+    brandId: p.text().nullable(),
     type: p.text().$type<SourceType>(),
     name: p.text(),
     syncingUntil: p.datetime(3).nullable(),

@@ -22,6 +22,7 @@ export function presentDataSource(source: DataSource, now: Date, trust: TrustEnv
     syncSchedule: source.syncSchedule,
     agentId: source.agentId == null ? null : publicId('agent', source.agentId),
     workspaceId: source.workspaceId == null ? null : publicId('ws', source.workspaceId),
+    brandId: source.brandId ?? null,
     currency: source.currency ?? null,
     baselineChannels: source.baselineChannels,
     createdAt: source.createdAt,

@@ -14,10 +14,11 @@ export interface SourceServices {
 
 /**
  * A source as the caller may see it, ready to be analysed: that of the sandbox with its rows.
+ * @param param where the request names it; absent where the path does
  * @throws ProblemError `resource_not_found`, for another tenant's source exactly as for an unknown one.
  */
-export async function requireSource({ database, refreshSandbox }: SourceServices, principal: Principal, id: Uuid): Promise<DataSource> {
-  const load = (): Promise<DataSource> => database.asTenant(principal, (em) => new DataSourceStore(em).require(id));
+export async function requireSource({ database, refreshSandbox }: SourceServices, principal: Principal, id: Uuid, param?: string): Promise<DataSource> {
+  const load = (): Promise<DataSource> => database.asTenant(principal, (em) => new DataSourceStore(em).require(id, param));
   const source = await load();
   return (await refreshSandbox(source)) ? load() : source;
 }

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { WorkspaceStore } from '../../../platform/auth/workspace-store.ts';
-import type { Uuid } from '../../../platform/identifiers.ts';
+import { shownId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function workspaceOf(database: Database, principal: Principal, name
     throw error;
   });
   if (found === null || found.accountId !== principal.accountId || (acting !== null && found.id !== acting)) {
-    throw new ProblemError('validation_error', `workspace_id: ${named} is no workspace that this request can write to. Name one of your account, or the one in SVC-Workspace.`, { code: 'unknown_workspace', param: '/workspace_id' });
+    throw new ProblemError('validation_error', `workspace_id: ${shownId(named)} is no workspace that this request can write to. Name one of your account, or the one in SVC-Workspace.`, { code: 'unknown_workspace', param: '/workspace_id' });
   }
   return found.id;
 }

@@ -50,8 +50,8 @@ export async function recordExperiment(services: ExperimentServices, principal: 
   const now = services.clock();
   const period = parseDateRange(input.period, now, principal.environment, 'period');
   const accountId = principal.accountId as Uuid;
-  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
-  const source = await requireSource(services, principal, dataSourceId);
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
+  const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
   const currency = currencyOf(source, input.currency ?? null);
   refuseUnknownChannel(input.channel, await services.channelsOf(source.accountId, dataSourceId));
 
