@@ -44,15 +44,16 @@ export class ServedAgentResolver {
     this.#database = database;
   }
 
-  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served.' })
+  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others in theirs.' })
   async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const [row] = await this.#database.asTenant({ ...principal, environment: 'live' }, (em) =>
-      em.execute<[{ total: string }]>(
-        `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = ? and status = 'completed'`,
-        [requireUuid('agent', agent.id, 'agent')],
-      ),
-    );
+    const agentId = requireUuid('agent', agent.id, 'agent');
+    const [row] =
+      agentId === principal.agentId
+        ? await this.#database.asNobody((em) => em.execute<[{ total: string }]>(`select attribution.recovered_by(?) as total`, [agentId]))
+        : await this.#database.asTenant({ ...principal, environment: 'live' }, (em) =>
+            em.execute<[{ total: string }]>(`select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = ? and status = 'completed'`, [agentId]),
+          );
     return Number(row.total);
   }
 }
