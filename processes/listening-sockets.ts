@@ -11,24 +11,30 @@ const SOCKETS = process.platform === 'linux' ? 16 : 1;
 /** The sockets behind the one port of a server. */
 export class ListeningSockets {
   readonly #all: readonly Server[];
+  readonly #claim: Server | null;
 
-  private constructor(all: readonly Server[]) {
+  private constructor(all: readonly Server[], claim: Server | null) {
     this.#all = all;
+    this.#claim = claim;
   }
 
   /** @throws NodeJS.ErrnoException when the port is taken, or may not be listened on */
   static async open(server: HttpServer, { host, port }: { readonly host: string; readonly port: number }): Promise<ListeningSockets> {
     if (SOCKETS === 1) {
       await listening(server, { host, port });
-      return new ListeningSockets([server]);
+      return new ListeningSockets([server], null);
     }
-    // Sockets that share would share with another process of this user, too, and nobody would notice.
-    if (port !== 0) await refuseTaken({ host, port });
-    await listening(server, { host, port, reusePort: true });
-    const { port: shared } = server.address() as AddressInfo;
-    const others = Array.from({ length: SOCKETS - 1 }, () => createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => server.emit('connection', socket)));
-    await Promise.all(others.map((other) => listening(other, { host, port: shared, reusePort: true })));
-    return new ListeningSockets([server, ...others]);
+    const claim = port === 0 ? null : await claimed({ host, port });
+    try {
+      await listening(server, { host, port, reusePort: true });
+      const { port: shared } = server.address() as AddressInfo;
+      const others = Array.from({ length: SOCKETS - 1 }, () => createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => server.emit('connection', socket)));
+      await Promise.all(others.map((other) => listening(other, { host, port: shared, reusePort: true })));
+      return new ListeningSockets([server, ...others], claim);
+    } catch (error) {
+      claim?.close();
+      throw error;
+    }
   }
 
   get port(): number {
@@ -38,6 +44,7 @@ export class ListeningSockets {
   /** Takes no more connections; those there are stay. */
   close(): void {
     for (const each of this.#all) each.close();
+    this.#claim?.close();
   }
 
   /** How many connections are open. */
@@ -47,10 +54,30 @@ export class ListeningSockets {
   }
 }
 
-async function refuseTaken(address: ListenOptions): Promise<void> {
+/** The name that an instance holds while it has a port, in the kernel's abstract namespace (unix(7)). */
+export function claimOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `\0liftgraph:${host}:${port}`;
+}
+
+/**
+ * Sockets that share would share with another process of this user, too, and nobody would notice. A name of the kernel's,
+ * which is given once and ends with its process, keeps out another instance, also one that starts in the same instant; a
+ * socket that does not share finds whoever else listens.
+ */
+async function claimed({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {
+  const claim = createServer((socket) => socket.destroy());
+  await listening(claim, { path: claimOf({ host, port }) });
+  // It alone keeps no process alive.
+  claim.unref();
   const probe = createServer();
-  await listening(probe, address);
+  try {
+    await listening(probe, { host, port });
+  } catch (error) {
+    claim.close();
+    throw error;
+  }
   await new Promise((resolve) => probe.close(resolve));
+  return claim;
 }
 
 function listening(server: Server, options: ListenOptions): Promise<void> {

@@ -15,6 +15,7 @@ import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
 import type { IngestOutcome } from './representations/ingest-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
+import { isSandboxHost } from './sandbox-host.ts';
 import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
 import { bodyInVersion, VERSION_CHANGES } from './versions/version-chain.ts';
 import type { VersionChange } from './versions/version-change.ts';
@@ -139,6 +140,12 @@ export class Call {
 
   get principal(): Principal | null {
     return this.admitted?.principal ?? null;
+  }
+
+  /** The address that the caller speaks to, `/v1` included: links in answers stay there. */
+  get baseUrl(): string {
+    const { publicBaseUrl, sandboxBaseUrl } = this.door.config;
+    return sandboxBaseUrl !== undefined && isSandboxHost(sandboxBaseUrl, this.http.get('Host')) ? sandboxBaseUrl : publicBaseUrl;
   }
 
   /** The matched row. Steps behind the match rely on it. */

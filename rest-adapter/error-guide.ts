@@ -1,10 +1,14 @@
-import type { ProblemType } from '../schema/problems.ts';
+import type { ProblemDetail, ProblemType } from '../schema/problems.ts';
 
 /** Why an error happens, and what to do about it, for the person who reads `doc_url`. */
 export interface Guidance {
   readonly cause: string;
   readonly cure: string;
+  /** What an error of this type may say beyond its type: the members of the Error structure. */
+  readonly example?: { readonly message: string; readonly code?: string; readonly param?: string; readonly errors?: readonly ProblemDetail[]; readonly retry_after?: number };
 }
+
+const BAD_RANGE = 'start must not be after end';
 
 /** One entry per error type; the pages behind `doc_url` are made of them. */
 export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
@@ -19,6 +23,7 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   rate_limit_exceeded: {
     cause: 'More requests came in a minute or a day than your plan or tier allows.',
     cure: 'Wait for the seconds in Retry-After, then go on more slowly. The RateLimit headers say how much is left.',
+    example: { message: 'More than 60 requests came in this minute. Go on in 18 s.', code: 'per_minute', retry_after: 18 },
   },
   missing_nonce: {
     cause: 'POST, PUT, PATCH and DELETE need the header X-Nonce, so that nobody can replay a request of yours.',
@@ -30,11 +35,11 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   ip_not_allowed: {
     cause: 'The key has an allowlist of addresses, and the request came from another one.',
-    cure: 'Send it from a listed address, or add yours to the key.',
+    cure: 'Send it from a listed address, or make a key with yours in allowed_ips.',
   },
   insufficient_permissions: {
     cause: 'The key is valid, but lacks the scope, or its owner the role, that this operation needs.',
-    cure: 'WWW-Authenticate names the scope. Use a key that has it.',
+    cure: 'WWW-Authenticate names the scope: use a key that has it. Where error.code is role, ask an owner of the workspace for another role.',
   },
   resource_not_found: {
     cause: 'Nothing is at this address, or it belongs to another account; the two look the same on purpose.',
@@ -42,7 +47,8 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   },
   validation_error: {
     cause: 'The request is well-formed, but a value does not fit.',
-    cure: 'error.errors lists every value that does not fit: param says where, message says what is expected.',
+    cure: 'error.errors lists every value that does not fit: param says where, message says what is expected. Three operations answer 400 with this type, as the interface has it: POST /v1/webhooks, PUT /v1/agents/me/capabilities and the start of a migration.',
+    example: { message: `date_range: ${BAD_RANGE}`, code: 'invalid_range', param: '/date_range', errors: [{ param: '/date_range', code: 'invalid_range', message: BAD_RANGE }] },
   },
   internal_error: {
     cause: 'Something went wrong on our side that we did not expect.',
@@ -63,6 +69,7 @@ export const ERROR_GUIDE: Readonly<Record<ProblemType, Guidance>> = {
   conflict: {
     cause: 'The request makes sense, but not in the state that the resource is in. error.code says which: operator_already_registered, for example.',
     cure: 'Read the resource and decide anew.',
+    example: { message: 'This operator has registered already. Use its key, or register under another operator.', code: 'operator_already_registered' },
   },
   unsupported_api_version: {
     cause: 'SVC-API-Version names a date that is no version of this API, or one whose support has ended.',

@@ -21,8 +21,8 @@ table { border-collapse: collapse; width: 100%; margin-top: 1.5rem } td, th { te
 /** The page of one error type: what it is, why it happens, what to do. */
 export function errorPage(type: ProblemType): string {
   const { status, title } = PROBLEM_TYPES[type];
-  const { cause, cure } = ERROR_GUIDE[type];
-  const example = JSON.stringify({ error: { type, message: `${title}.`, request_id: 'req_…', doc_url: `…/docs/errors/${type}` } }, null, 2);
+  const { cause, cure, example: { message, ...more } = { message: `${title}.` } } = ERROR_GUIDE[type];
+  const example = JSON.stringify({ error: { type, message, request_id: 'req_…', doc_url: `…/docs/errors/${type}`, ...more } }, null, 2);
   return document(
     `${type} · Liftgraph`,
     `<nav><a href="../errors">All errors</a> · <a href="../../docs">API reference</a></nav>

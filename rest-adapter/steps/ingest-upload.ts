@@ -44,7 +44,9 @@ export const ingestUpload: Step = {
   async run(call) {
     const { operation, request, door } = call;
     const { id } = request.path as { readonly id: string };
-    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload));
+    const outcome = await openUpload(call, (upload) => door.ingestRecords(call.context, id, upload)).catch((error: unknown) => {
+      throw blamingBody(error);
+    });
     call.contentDigest = outcome.contentDigest ?? null;
     const body: Json = {
       ...(outcome.uploadId === undefined ? {} : { upload_id: outcome.uploadId }),
@@ -55,10 +57,23 @@ export const ingestUpload: Step = {
       warnings: outcome.warnings,
       trust: presentTrust(recordEnvelope(outcome.accepted, door.clock(), CURRENT_VERSION)),
     };
-    const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${door.config.publicBaseUrl}${operation.location!(body, request)}` } : {};
+    const headers: Record<string, string> = outcome.rejected > 0 ? { Location: `${call.baseUrl}${operation.location!(body, request)}` } : {};
     call.answer = { status: operation.success.status, body, headers };
   },
 };
+
+/** Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the body. */
+function blamingBody(error: unknown): unknown {
+  if (!(error instanceof ProblemError)) return error;
+  const { type, param, errors, ...rest } = error.problem;
+  const within = (pointer: string): string => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer);
+  return new ProblemError(type, error.message, {
+    ...rest,
+    cause: error,
+    ...(param === undefined ? {} : { param: within(param) }),
+    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: within(detail.param) })) }),
+  });
+}
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */
 async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promise<T>): Promise<T> {

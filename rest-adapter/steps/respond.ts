@@ -80,7 +80,7 @@ function trustHeaders(json: Json | null): Record<string, string> {
 function linksOf(call: Call, answer: Answer, json: Json | null): string {
   const { http, door } = call;
   const meta = json === null ? undefined : metaOf(json);
-  const url = `${door.config.publicBaseUrl}${http.path.replace(/^\/v1/, '')}`;
+  const url = `${call.baseUrl}${http.path.replace(/^\/v1/, '')}`;
   const pages = meta === undefined ? '' : pageLinks(url, new URLSearchParams(http.querystring), meta);
   return [deprecationHeaders(call.apiVersion, rootUrl(door.config.publicBaseUrl))['Link'], answer.headers['Link'], pages].filter(Boolean).join(', ');
 }

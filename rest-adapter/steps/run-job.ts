@@ -15,11 +15,11 @@ export const runJob: Step = {
   name: 'run-job',
   problems: [],
   async run(call) {
-    const { operation, request, door } = call;
+    const { operation, request } = call;
     const job = operation.job!;
     const { input, ...sections } = operation.variables(request);
     const data = await execute(call, operation.document!, { input, ...sections });
-    const started = operation.present(data, request, door.config.publicBaseUrl)!;
+    const started = operation.present(data, request, call.baseUrl)!;
     const id = String(started['id']);
 
     if ((request.query as { stream?: boolean }).stream === true) {
@@ -34,7 +34,7 @@ export const runJob: Step = {
       body: resource,
       headers: {
         ...(applied === null ? {} : { 'Preference-Applied': applied }),
-        ...(isFinished(resource) ? {} : { Location: `${door.config.publicBaseUrl}${job.resourcePath(id)}`, 'Retry-After': String(POLL_AFTER_S) }),
+        ...(isFinished(resource) ? {} : { Location: `${call.baseUrl}${job.resourcePath(id)}`, 'Retry-After': String(POLL_AFTER_S) }),
       },
     };
   },

@@ -246,5 +246,15 @@ export const attributionOwner: MigrationOwner = {
         `comment on column attribution.data_sources.brand_id is 'names the brand that the rows are of, in the words of the account'`,
       ],
     },
+    {
+      name: '027-recovered-by-agent',
+      up: [
+        // An agent serves the accounts of others, too, and sees of them this sum alone.
+        `create function attribution.recovered_by(agent uuid) returns bigint
+           language sql stable security definer set search_path = attribution, pg_temp
+           as $$ select coalesce(sum((result ->> 'deltaRCents')::bigint), 0)::bigint from attribution.attributions where agent_id = agent and status = 'completed' and environment = 'live' $$`,
+        `create index attributions_served on attribution.attributions (agent_id) where status = 'completed' and environment = 'live'`,
+      ],
+    },
   ],
 };

@@ -1,5 +1,6 @@
 import { RateLimitError, type RateWindow } from '../../platform/auth/rate-limits.ts';
 import { isSandboxHost } from '../../rest-adapter/sandbox-host.ts';
+import { exchange, parseAnswer } from '../raw-http.ts';
 import { openDoor, type TestDoor } from './door.ts';
 
 describe('a door with known callers', () => {
@@ -34,6 +35,13 @@ describe('a door with known callers', () => {
     await door.call('GET', '/v1/agents/me', { headers: { 'x-forwarded-for': '6.6.6.6, ::ffff:203.0.113.9', 'user-agent': 'probe/1' } });
     door.admission.admit = admit;
     expect(seen).toEqual([[{ clientAddress: '203.0.113.9', userAgent: 'probe/1' }, false, expect.stringMatching(/^req_/)]]);
+  });
+
+  test('links lead to the address that the caller came by', async () => {
+    const linkAt = async (host: string): Promise<string | undefined> => parseAnswer(await exchange(door.url, `GET /v1/attribution HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer test\r\nConnection: close\r\n\r\n`)).headers['link'];
+    expect(await linkAt('sandbox.example')).toMatch(/^<https:\/\/sandbox\.example\/v1\/attribution\?/);
+    expect(await linkAt('api.example')).toMatch(/^<https:\/\/api\.example\/v1\/attribution\?/);
+    expect(await linkAt('elsewhere.example')).toMatch(/^<https:\/\/api\.example\/v1\/attribution\?/);
   });
 
   test('a limit that is exceeded is a 429 that says when to come back, and uses up no nonce', async () => {

@@ -141,6 +141,7 @@ describe('served', () => {
     const { error } = (await (await door.call('GET', '/v1/nowhere')).json()) as { error: { doc_url: string } };
     expect((await get(new URL(error.doc_url).pathname)).status).toBe(200);
     expect((await get('/docs/errors')).status).toBe(200);
+    expect((await (await get('/docs/errors/validation_error')).text()).replaceAll('&quot;', '"')).toMatch(/"errors": \[\s*\{\s*"param": "\/date_range"/);
     expect(await (await get('/docs/versions')).text()).toContain('deprecated on 2026-02-01, supported until 2027-02-01');
   });
 

@@ -251,20 +251,20 @@ describe('limits and failures', () => {
   test('a port that refuses at the first chunk answers while the body is still on its way', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
-        for await (const chunk of body) throw new ProblemError('validation_error', `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`, { code: 'unrecognised_columns' });
+        for await (const chunk of body) throw new ProblemError('validation_error', `unknown columns: ${Buffer.from(chunk).toString('latin1', 0, 3)}`, { code: 'unrecognised_columns', param: '/content' });
         throw new Error('there was no chunk');
       },
     });
     const response = await door.call('POST', PATH, { body: Buffer.alloc(3 * MEBIBYTE, 'x,'), headers: { 'content-type': 'text/csv' } });
     expect(response.status).toBe(422);
-    expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x' });
+    expect(await errorOf(response)).toMatchObject({ code: 'unrecognised_columns', message: 'unknown columns: x,x', errors: [{ param: '' }] });
   });
 
   test('a connection serves on after a refusal, even when the port leaves its reading unfinished', async () => {
     await using door = await openDoor({
       async ingestRecords(_context, _id, { body }) {
         await body[Symbol.asyncIterator]().next();
-        throw new ProblemError('validation_error', 'unknown columns', { code: 'unrecognised_columns' });
+        throw new ProblemError('validation_error', 'unknown columns', { code: 'unrecognised_columns', param: '/content' });
       },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -46,7 +46,7 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
   if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
+    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     if (input.name != null) agent.name = input.name;
     if (input.callbackUrl !== undefined) agent.callbackUrl = input.callbackUrl;
     if (input.redirectUris != null) agent.redirectUris = [...new Set(input.redirectUris)];

@@ -44,17 +44,18 @@ export class ServedAgentResolver {
     this.#database = database;
   }
 
-  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served.' })
+  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others in theirs.' })
   async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const [row] = await this.#database.askAs<{ total: string }>(
-      { ...principal, environment: 'live' },
-      {
-        name: 'attribution.recovered_by_agent',
-        text: `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = $1 and status = 'completed'`,
-        values: [requireUuid('agent', agent.id, 'agent')],
-      },
-    );
+    const agentId = requireUuid('agent', agent.id, 'agent');
+    const values = [agentId];
+    const [row] =
+      agentId === principal.agentId
+        ? await this.#database.ask<{ total: string }>({ name: 'attribution.recovered_by', text: 'select attribution.recovered_by($1) as total', values })
+        : await this.#database.askAs<{ total: string }>(
+            { ...principal, environment: 'live' },
+            { name: 'attribution.recovered_here_by', text: `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = $1 and status = 'completed'`, values },
+          );
     return Number(row!.total);
   }
 }

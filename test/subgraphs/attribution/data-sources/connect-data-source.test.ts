@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { openAccount } from '../../../../platform/auth/open-account.ts';
 import { Caller, openHouse, type House } from '../../../house.ts';
 
@@ -40,6 +41,16 @@ describe('connecting a source over REST', () => {
     expect((await analyse({ agent_id: another!['agent_id'] })).body['agent_id']).toBe(another!['agent_id']);
     const refused = await analyse({ agent_id: 'agent_nobody' });
     expect([refused.status, refused.body['error']]).toMatchObject([422, { code: 'unknown_agent', param: '/agent_id' }]);
+
+    // What was recovered for the shop counts for who served, the sandbox never.
+    const owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+    await owner.query(`update attribution.attributions set status = 'completed', result = '{"deltaRCents": 12345}'`);
+    await owner.query(`insert into attribution.attributions select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from attribution.attributions a`);
+    await owner.end();
+    expect((await serving.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
+    expect((await other.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
+    expect((await caller.get('/agents/me')).body['total_delta_r_cents']).toBe(0);
 
     // An agent works in its own name alone, and naming one gives it nothing to see.
     expect(await refusal({ agent_id: agent!['agent_id'] })).toMatchObject({ code: 'unknown_agent' });
