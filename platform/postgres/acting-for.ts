@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
-import { settingsOf, type TenantScope } from './session-pool.ts';
+import { settingsOf, type TenantScope } from './tenant-scope.ts';
 
 /**
  * Does a part of a transaction for another tenant, then goes on for the one before. For what has to happen on both sides at

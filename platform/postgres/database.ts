@@ -4,7 +4,8 @@ import { Pool, TypeOverrides, types as pgTypes, type PoolConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, wholeAccount, type IsolationLevel, type TenantScope, type TimedQuery } from './session-pool.ts';
+import { Session, SessionPool, type IsolationLevel, type TimedQuery } from './session-pool.ts';
+import { wholeAccount, type TenantScope } from './tenant-scope.ts';
 
 export { wholeAccount, type SqlEntityManager, type TenantScope };
 
