@@ -14,12 +14,12 @@ import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
 import { createCaller, type CallerOptions } from '../platform/outgoing/caller.ts';
-import { createLogger } from '../platform/telemetry/logs.ts';
+import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import type { AuditPlaces } from '../processes/audit-services.ts';
 import { localExports } from '../processes/exports-port.ts';
 import { forwardExports, serveExports } from '../processes/exports-transport.ts';
-import { openFront, type FrontOptions } from '../processes/front.ts';
+import { openFront, type Front, type FrontOptions } from '../processes/front.ts';
 import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
 import { healthReport } from '../processes/health.ts';
 import { localRecords } from '../processes/records-port.ts';
@@ -93,12 +93,19 @@ function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> 
 }
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
-/** The whole service on the test servers, with a database of its own, on a free port. */
-export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
-  const clock = options.clock ?? (() => new Date());
+// Outside of openHouse: what these give to resolvers, type-graphql keeps for ever, and closures in there would keep the whole house.
+const systemClock = (): Date => new Date();
+
+function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; readonly text: () => string } {
   const lines: string[] = [];
   const destination = new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) });
-  const logger = createLogger({ level: options.logLevel ?? 'info', format: 'json', destination });
+  return { logger: createLogger({ level, format: 'json', destination }), text: () => lines.join('') };
+}
+
+/** The whole service on the test servers, with a database of its own, on a free port. */
+export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
+  const clock = options.clock ?? systemClock;
+  const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S }, database, clickhouse, applicationName: 'house', logger });
   const keyPepper = randomBytes(32);
@@ -117,7 +124,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const port = options.isPublic === true ? await freePort() : 0;
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
   const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger });
-  const front = await openFront({
+  let front: Front | null = await openFront({
     config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true, ...options.config },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
@@ -140,9 +147,11 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     ownerUrl: database.ownerUrl,
     auditPlaces: places,
     secrets: [TEST_SECRET, internalSecret, keyPepper.toString('latin1'), new URL(database.ownerUrl).password, new URL(database.applicationUrl).password],
-    log: () => lines.join(''),
+    log,
     async stop() {
-      await front.stop();
+      await front?.stop();
+      // Variables of test files outlive the files: what they hold of a house that is closed is small without this.
+      front = null;
       await Promise.all(servers.map((server) => server.close()));
       await worker?.close();
       await ground.close();
