@@ -13,8 +13,8 @@ const commands = {
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
 
-/** Test files mostly wait for servers: two at a time keep two cores busy. */
-const SIDE_BY_SIDE = '--maxWorkers=2';
+/** Test files wait for servers half of their time: three at a time keep two cores busy. */
+const SIDE_BY_SIDE = '--maxWorkers=3';
 const FAULTS = 'test/faults/';
 /** Of the fault runs, those that measure how soon something happens, or use all that the machine has: one at a time. */
 const ALONE = `${FAULTS}(admission|database-outage|fuzz|graceful-stop|graphql-bombs)\\.test`;
@@ -23,7 +23,7 @@ const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) 
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  const codes = [await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', `/${FAULTS}`)]), await jest([SIDE_BY_SIDE, FAULTS, ...ignoring(ALONE)]), await jest(['--runInBand', ALONE])];
+  const codes = [await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', ALONE)]), await jest(['--runInBand', ALONE])];
   return codes.find((code) => code !== 0) ?? 0;
 }
 

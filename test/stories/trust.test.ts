@@ -167,7 +167,8 @@ test('a source that went silent, or failed, makes the answer outdated', async ()
 });
 
 test('aggregated paths are measured on what they have', async () => {
-  const source = await connect('path,conversions,revenue,nulls\nemail > paid_search,40,2000,400\ndirect > email,25,1100,300\npaid_search,30,1500,500\ndirect,20,900,700\nemail > direct > paid_search,15,800,100\n');
+  // The longest path forgets its only email when the oldest fifth of it goes: shares move whatever the seed, which is the source's own.
+  const source = await connect('path,conversions,revenue,nulls\nemail > paid_search,40,2000,400\ndirect > email,25,1100,300\npaid_search,30,1500,500\ndirect,20,900,700\nemail > direct > paid_search > direct > paid_search,15,800,100\n');
   for (const model of ['causal', 'markov', 'shapley']) {
     const { verification, components } = trustOf(await run(source, { model }));
     expect(verification).toMatchObject({ claims_verified: verification.claims_total, ground_truth_source: model === 'causal' ? 'stored_paths+prior_weights' : 'stored_paths' });
