@@ -45,9 +45,10 @@ export interface Joint {
 type EstimateUnder = (correction: Correction) => (belongs: (cell: number) => boolean, setting: Setting) => JointEstimate | null;
 
 /** The conversions and unpaid visits of each paid channel's touches; `scale` as in Setting. */
-function paidTotals({ kappa, touches, lift, pull }: JointEstimate, { isBaseline, scale }: Setting): PaidTotals {
+function paidTotals({ kappa, sources, touches, lift, pull }: JointEstimate, { isBaseline, scale }: Setting): PaidTotals {
   const ofPaid = (perTouch: Float64Array, least: number): Float64Array => perTouch.map((each, c) => (isBaseline[c] === 1 ? 0 : Math.max(least, each) * touches[c]! * scale));
-  return { kappa, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
+  const doubt = sources.whole === null || sources.late === null ? 0 : sources.whole - sources.late;
+  return { kappa, doubt, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
 }
 
 /** What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
@@ -65,8 +66,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
     // A set of users that gives no answer stands for no deviation from the whole.
     return estimate === null ? all : paidTotals(estimate, part);
   });
-  const { sources } = first;
-  const restraint = restraintOf(all, parts, sources.whole === null || sources.late === null ? 0 : Math.max(0, sources.whole - sources.late));
+  const restraint = restraintOf(all, parts);
   const kappa = restraint * first.kappa;
   const ratioOn = (evidence: HazardEvidence): number => {
     const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, look);

@@ -3,6 +3,8 @@ import { KAPPA_ERROR } from './identification.ts';
 
 /** Where nothing works, the spread of the channels about one common κ is 1 on average and hardly ever this. */
 const CHANCE_SPREAD = 2;
+/** The two readings of κ must differ by this many standard errors to speak against it. */
+const DOUBT_ERRORS = 3;
 /** The common κ is looked for between these multiples of that of the placebos. */
 const COMMON_FROM = 0.2;
 const COMMON_TO = 2.5;
@@ -15,6 +17,8 @@ const HALVINGS = 52;
 /** What the paid channels' touches together show on a set of users. Entries are channels; 0 for baseline channels. */
 export interface PaidTotals {
   readonly kappa: number;
+  /** by how much κ is smaller without the first days after a visit; 0 where it cannot be told */
+  readonly doubt: number;
   /** conversions: touches × lift, and unpaid visits: touches × pull */
   readonly lift: Float64Array;
   readonly pull: Float64Array;
@@ -62,23 +66,31 @@ function differenceOf(channels: readonly Channel[], kappa: number): number {
   return Math.max(0, 1 - CHANCE_SPREAD / spread);
 }
 
+/** How far the two readings of κ differ by more than chance, 0 to 1: 1 − (3 errors / doubt)², the positive part. */
+function disagreementOf({ doubt }: PaidTotals, parts: readonly PaidTotals[]): number {
+  if (!(doubt > 0)) return 0;
+  const error = jackknifeError(Float64Array.from(parts, (part) => part.doubt), parts.length);
+  return Math.max(0, 1 - ((DOUBT_ERRORS * error) / doubt) ** 2);
+}
+
 /**
  * The part of the placebos' κ, 0.1 to 1, that the paid channels bear. Advertising does not keep people from buying: a κ at which channels
- * that differ from each other fall below 0 is too large. The best κ has the least sum of squares, in standard errors, of its distance to the
- * placebos' κ (sampling, KAPPA_ERROR, and `doubt`: by how much κ is smaller without the first days after a visit) and of the effects below 0. The latter count squared up to one standard error and linearly beyond, so
- * that no channel decides alone (Huber 1964), and as far as the channels differ by more than chance, so that where nothing works noise
- * below 0 is left alone. `parts` are the totals on all users but one group each, scaled up.
+ * fall below 0 is too large. The best κ has the least sum of squares, in standard errors, of its distance to the placebos' κ (sampling,
+ * KAPPA_ERROR, and `doubt`) and of the effects below 0. The latter count squared up to one standard error and linearly beyond, so that no
+ * channel decides alone (Huber 1964); and they count as far as the channels differ from each other by more than chance, so that where nothing
+ * works noise below 0 is left alone, or as far as the two readings of κ do, which no lack of effects explains. `parts` are the totals on all
+ * users but one group each, scaled up.
  */
-export function restraintOf(all: PaidTotals, parts: readonly PaidTotals[], doubt = 0): number {
-  const { kappa } = all;
+export function restraintOf(all: PaidTotals, parts: readonly PaidTotals[]): number {
+  const { kappa, doubt } = all;
   if (!(kappa > 0) || parts.length < 2) return 1;
   const channels = channelsOf(all, parts);
-  const difference = differenceOf(channels, kappa);
-  if (difference === 0) return 1;
-  const placeboVariance = jackknifeError(Float64Array.from(parts, (part) => part.kappa), parts.length) ** 2 + (KAPPA_ERROR * kappa) ** 2 + doubt ** 2;
+  const weight = Math.max(differenceOf(channels, kappa), disagreementOf(all, parts));
+  if (weight === 0) return 1;
+  const placeboVariance = jackknifeError(Float64Array.from(parts, (part) => part.kappa), parts.length) ** 2 + (KAPPA_ERROR * kappa) ** 2 + Math.max(0, doubt) ** 2;
   const held = channels.map((channel) => ({ ...channel, error: Math.sqrt(effectVariance(channel, kappa)) }));
   // Half the derivative of the sum by κ; it rises, for the sum is convex.
-  const slope = (at: number): number => (at - kappa) / placeboVariance - difference * held.reduce((sum, { lift, pull, error }) => sum + (pull / error) * Math.max(-1, Math.min(0, (lift - at * pull) / error)), 0);
+  const slope = (at: number): number => (at - kappa) / placeboVariance - weight * held.reduce((sum, { lift, pull, error }) => sum + (pull / error) * Math.max(-1, Math.min(0, (lift - at * pull) / error)), 0);
   let [low, high] = [LEAST * kappa, kappa];
   if (slope(low) >= 0) return LEAST;
   for (let halving = 0; halving < HALVINGS; halving++) {
