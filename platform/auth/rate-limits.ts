@@ -1,4 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
+import type { Plan } from './principal.ts';
 import type { Tier, TierTable } from './tiers.ts';
 
 /** How often a class of callers may call; `perDay` null means without limit. */
@@ -60,6 +61,20 @@ export function useRateLimits(limits: RateLimits): void {
 /** What an agent's tier allows. */
 export function rateLimitOfTier(tier: Tier): RateLimit {
   return limitsInForce[tier === 'enterprise' ? 'agent_enterprise' : tier];
+}
+
+/** What stands behind an account's limits. Agreed numbers are null where nothing was agreed. */
+export interface Standing {
+  readonly plan: Plan;
+  readonly tier: Tier;
+  readonly agreedPerMinute: number | null;
+  readonly agreedPerDay: number | null;
+}
+
+/** What live calls of an agent's account are held to, by the rule of `auth.admit`: agreed numbers, then the plan, then the tier. */
+export function rateLimitOf({ plan, tier, agreedPerMinute, agreedPerDay }: Standing): RateLimit {
+  const { perMinute, perDay } = plan === 'pro' || plan === 'enterprise' ? limitsInForce[plan] : rateLimitOfTier(tier);
+  return { perMinute: agreedPerMinute ?? perMinute, perDay: agreedPerDay ?? perDay };
 }
 
 const PAIR = /^([a-z_]+)=([1-9]\d{0,8})(?:\/([1-9]\d{0,8}))?$/;

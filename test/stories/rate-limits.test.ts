@@ -77,6 +77,26 @@ test('the day has a limit of its own, which refused calls do not use up', async 
   expect(windowOf(refused, 'minute')).toMatchObject({ limit: 1000, left: 995 });
 });
 
+test('a profile tells what its account is held to: agreed numbers, else those of the plan, else those of the tier', async () => {
+  const caller = await Caller.register(house.root);
+  const agree = async (columns: string) => owner.query(`update auth.accounts set ${columns} where account_id = $1`, [await accountOf(caller)]);
+  const told = async () => {
+    const profile = await caller.get('/agents/me');
+    const { requests_per_minute: perMinute, daily_limit: perDay } = profile.body['rate_limits'] as unknown as { requests_per_minute: number; daily_limit: number | null };
+    // What is told is what is counted by.
+    expect(windowOf(profile, 'minute')!.limit).toBe(perMinute);
+    expect(windowOf(profile, 'day')?.limit ?? null).toBe(perDay);
+    return [perMinute, perDay];
+  };
+  expect(await told()).toEqual([60, 10_000]);
+  await agree(`plan = 'pro'`);
+  expect(await told()).toEqual([500, null]);
+  await agree('requests_per_day = 70');
+  expect(await told()).toEqual([500, 70]);
+  await agree('requests_per_minute = 80');
+  expect(await told()).toEqual([80, 70]);
+});
+
 test('every answer to a known caller carries the windows, whatever it is', async () => {
   const caller = await Caller.register(house.root);
   const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n' } });

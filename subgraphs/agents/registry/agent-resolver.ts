@@ -1,12 +1,10 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
-import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
 import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { recordEnvelope } from '../../../platform/trust/envelope.ts';
-import { Agent } from './agent.ts';
 import {
   AgentType,
   presentAgent,
@@ -18,7 +16,7 @@ import {
   UpdateCapabilitiesInput,
   UpdateCapabilitiesPayload,
 } from './agent-type.ts';
-import { findProfile } from './profile.ts';
+import { findProfile, ownProfile } from './profile.ts';
 import { findPublicFace } from './public-face.ts';
 import { registerAgent, registrationEffect } from './register-agent.ts';
 import type { RegistryServices } from './registry-services.ts';
@@ -36,9 +34,7 @@ export class AgentResolver {
   @Query(() => AgentType, { description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async me(@Ctx() context: RequestContext): Promise<AgentType> {
     const principal = assertAction(context.principal, 'agent:readSelf');
-    const agent = await findProfile(this.#services.database, principal);
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
-    return presentAgent(agent, this.#trust(context));
+    return this.#self(principal, context);
   }
 
   @Query(() => AgentType, { description: 'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.' })
@@ -57,23 +53,23 @@ export class AgentResolver {
     const { agent, apiKey, callbackSecret } = await exactlyOnce(database, context, {
       effect: registrationEffect,
       act: (settle) => registerAgent(this.#services, context, input, settle),
-      recall: async ({ accountId, agentId, ...secrets }) => ({ agent: await database.asTenant(accountId, (em) => em.findOneOrFail(Agent, { id: agentId })), ...secrets }),
+      recall: async ({ accountId, agentId, ...secrets }) => ({ agent: { accountId, id: agentId }, ...secrets }),
     });
     const trust = this.#trust(context);
-    return { agent: presentAgent(agent, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
+    const profile = await findProfile(database, agent.accountId, agent.id);
+    return { agent: presentAgent(profile!, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
   }
 
   @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
     const principal = assertAction(context.principal, 'agent:write');
-    const trust = this.#trust(context);
-    const { database } = this.#services;
-    const { agent, callbackSecret } = await exactlyOnce(database, context, {
+    const { callbackSecret } = await exactlyOnce(this.#services.database, context, {
       effect: agentUpdateEffect,
       act: (settle) => updateAgent(this.#services, context, principal, input, settle),
-      recall: async (made) => ({ agent: await database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })), ...made }),
+      recall: async (made) => made,
     });
-    return { agent: presentAgent(agent, trust), callbackSecret, trust };
+    const agent = await this.#self(principal, context);
+    return { agent, callbackSecret, trust: agent.trust };
   }
 
   @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
@@ -81,13 +77,16 @@ export class AgentResolver {
     const principal = assertAction(context.principal, 'agent:write');
     const { database, clock } = this.#services;
     const now = clock();
-    const { agent, updatedAt } = await exactlyOnce(database, context, {
+    const { updatedAt } = await exactlyOnce(database, context, {
       effect: capabilitiesEffect,
-      act: async (settle) => ({ agent: await updateCapabilities(database, principal, input, now, settle), updatedAt: now }),
-      recall: async ({ updatedAt }) => ({ agent: await database.asTenant(homeOf(principal), (em) => em.findOneOrFail(Agent, { id: principal.agentId as Uuid })), updatedAt }),
+      act: async (settle) => {
+        await updateCapabilities(database, principal, input, now, settle);
+        return { updatedAt: now };
+      },
+      recall: async (made) => made,
     });
-    const trust = this.#trust(context);
-    return { agent: presentAgent(agent, trust), updatedAt, trust };
+    const agent = await this.#self(principal, context);
+    return { agent, updatedAt, trust: agent.trust };
   }
 
   /** Entity resolver: the agent behind a reference of another subgraph; null where there is none. */
@@ -97,8 +96,15 @@ export class AgentResolver {
     return uuid === undefined ? null : this.#find(principal, uuid, context);
   }
 
+  /** @throws ProblemError `resource_not_found` */
+  async #self(principal: Principal, context: RequestContext): Promise<AgentType> {
+    const agent = await ownProfile(this.#services.database, principal);
+    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
+    return presentAgent(agent, this.#trust(context));
+  }
+
   async #find(principal: Principal, id: Uuid, context: RequestContext): Promise<AgentType | null> {
-    const self = id === principal.agentId ? await findProfile(this.#services.database, principal) : null;
+    const self = id === principal.agentId ? await ownProfile(this.#services.database, principal) : null;
     if (self !== null) return presentAgent(self, this.#trust(context));
     const face = await findPublicFace(this.#services.database, id);
     return face === null ? null : presentPublicFace(face, this.#trust(context));

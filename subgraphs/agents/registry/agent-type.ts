@@ -1,6 +1,5 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
-import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
 import { TIERS, type Tier } from '../../../platform/auth/tiers.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
@@ -60,7 +59,7 @@ export class AgentType {
   @Field(() => Float, { description: 'Between 0 and 1; starts at 0.5.' })
   trustScore!: number;
 
-  @Field(() => RateLimitsType, { nullable: true, description: 'What the tier allows.' })
+  @Field(() => RateLimitsType, { nullable: true, description: 'What its live calls are held to: numbers agreed with its account, else what its plan or tier allows.' })
   rateLimits!: RateLimitsType | null;
 
   @Field(() => String, { nullable: true, description: 'https address that receives commission notifications; null where there is none, and for others.' })
@@ -168,7 +167,7 @@ export class UpdateCapabilitiesPayload {
 
 /** Presents an agent to itself. */
 export function presentAgent(agent: Profile, trust: TrustEnvelope): AgentType {
-  const { perMinute, perDay } = rateLimitOfTier(agent.tier);
+  const { perMinute, perDay } = agent.rateLimit;
   return {
     ...presentPublicFace(agent, trust),
     agentUuid: agent.id,

@@ -1,4 +1,5 @@
 import type { Principal } from '../../../platform/auth/principal.ts';
+import { rateLimitOf, type RateLimit, type Standing } from '../../../platform/auth/rate-limits.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { Agent } from './agent.ts';
@@ -13,18 +14,24 @@ export interface Profile extends PublicFace {
   readonly redirectUris: readonly string[];
   readonly isPublic: boolean;
   readonly status: Agent['status'];
+  /** What its account is held to. */
+  readonly rateLimit: RateLimit;
 }
 
 /** The calling agent, wherever it acts; null for a key without one, and for a token that another account granted. */
-export async function findProfile(database: Database, principal: Principal): Promise<Profile | null> {
-  const { agentId } = principal;
-  if (agentId === null) return null;
-  const [row] = await database.askAs<Omit<Profile, 'createdAt'> & { readonly createdAt: string }>(homeOf(principal), {
+export async function ownProfile(database: Database, principal: Principal): Promise<Profile | null> {
+  return principal.agentId === null ? null : findProfile(database, homeOf(principal), principal.agentId);
+}
+
+/** An agent of this account; null where it is none. */
+export async function findProfile(database: Database, accountId: string, agentId: string): Promise<Profile | null> {
+  const [row] = await database.askAs<Omit<Profile, 'createdAt' | 'rateLimit'> & Standing & { readonly createdAt: string }>(accountId, {
     name: 'agents.profile',
-    text: `select id, name, operator_id as "operatorId", operator_email as "operatorEmail", capabilities, referral_code as "referralCode", callback_url as "callbackUrl",
-                  redirect_uris as "redirectUris", is_public as "isPublic", tier, trust_score::float8 as "trustScore", status, to_jsonb(created_at) #>> '{}' as "createdAt"
-           from agents.agents where id = $1`,
+    text: `select agent.id, agent.name, agent.operator_id as "operatorId", agent.operator_email as "operatorEmail", capabilities, referral_code as "referralCode", callback_url as "callbackUrl",
+                  redirect_uris as "redirectUris", is_public as "isPublic", agent.tier, trust_score::float8 as "trustScore", status, to_jsonb(agent.created_at) #>> '{}' as "createdAt",
+                  account.plan, account.requests_per_minute as "agreedPerMinute", account.requests_per_day as "agreedPerDay"
+           from agents.agents agent join auth.accounts account using (account_id) where agent.id = $1`,
     values: [agentId],
   });
-  return row === undefined ? null : { ...row, createdAt: new Date(row.createdAt) };
+  return row === undefined ? null : { ...row, createdAt: new Date(row.createdAt), rateLimit: rateLimitOf(row) };
 }

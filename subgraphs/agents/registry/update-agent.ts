@@ -28,20 +28,14 @@ const changes = z.object({
   public: z.boolean().nullish(),
 });
 
-/** The secret as a retry tells of it again. */
+/** The secret, where the agent had no callback address before: shown once, and told again to a retry. */
 export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
-
-export interface UpdatedAgent {
-  readonly agent: Agent;
-  /** Where the agent had no callback address before; shown once. */
-  readonly callbackSecret: string | null;
-}
 
 /**
  * Changes the calling agent.
  * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
  */
-export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<UpdatedAgent> {
+export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
   const input = parseInput(changes, rawInput);
   if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
@@ -54,6 +48,6 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
     await em.flush();
     const callbackSecret = input.callbackUrl === undefined ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
     await settle(em, { callbackSecret });
-    return { agent, callbackSecret };
+    return { callbackSecret };
   });
 }

@@ -19,15 +19,14 @@ const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'n
  * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation; `resource_not_found` for a
  *   key that is bound to no agent
  */
-export async function updateCapabilities(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof capabilitiesEffect>>): Promise<Agent> {
+export async function updateCapabilities(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof capabilitiesEffect>>): Promise<void> {
   const { capabilities } = parseInput(request, rawInput, 400);
-  return database.asTenant(homeOf(principal), async (em) => {
+  await database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     agent.capabilities = [...new Set(capabilities)];
     agent.capabilitiesUpdatedAt = now;
     await em.flush();
     await settle(em, { updatedAt: now });
-    return agent;
   });
 }
