@@ -24,7 +24,7 @@ import { publicRequests } from './public-request.ts';
 import { publicRules } from './public-rules.ts';
 import { soleOwners } from './sole-owners.ts';
 import { federatedSubscriptions } from './subscriptions.ts';
-import { composeSupergraph } from './supergraph.ts';
+import { supergraphOf } from './supergraph.ts';
 import { withCompletionErrors } from './value-completion.ts';
 import { webSocketDoor } from './web-socket.ts';
 
@@ -92,7 +92,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // Read by @apollo/gateway when a gateway is made.
   process.env['APOLLO_TELEMETRY_DISABLED'] = 'true';
   const { admission, config, logger, limits = DEFAULT_LIMITS, maxBodyBytes = MAX_BODY_BYTES } = options;
-  const supergraphSdl = composeSupergraph(options.subgraphs.map((subgraph) => ({ name: subgraph.name, sdl: subgraph.sdl, url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/` })));
+  const supergraphSdl = supergraphOf(options.subgraphs.map((subgraph) => ({ name: subgraph.name, sdl: subgraph.sdl, url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/` })));
   const upstreams = connectUpstreams(options);
   const apolloGateway = new ApolloGateway({
     supergraphSdl,

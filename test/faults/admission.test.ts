@@ -38,7 +38,7 @@ describe('admission at four processes', () => {
     await owner.connect();
     clock = new FrozenClock(database.ownerUrl);
     await clock.stop();
-    for (let place = 0; place < PROCESSES; place += 1) doors.push(await start(place));
+    await Promise.all(Array.from({ length: PROCESSES }, async (_, place) => (doors[place] = await start(place))));
   });
 
   afterAll(async () => {
