@@ -18,13 +18,17 @@ const SIDE_BY_SIDE = '--maxWorkers=3';
 const FAULTS = 'test/faults/';
 /** Of the fault runs, those that measure how soon something happens, or use all that the machine has: one at a time. */
 const ALONE = `${FAULTS}(admission|database-outage|fuzz|graceful-stop|graphql-bombs)\\.test`;
+/** Exit codes above it: ended by a signal. */
+const SIGNALLED = 128;
 const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
 
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  const codes = [await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', ALONE)]), await jest(['--runInBand', ALONE])];
-  return codes.find((code) => code !== 0) ?? 0;
+  const code = await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', ALONE)]);
+  // Whoever ends the tests by a signal wants no more of them.
+  if (code > SIGNALLED) return code;
+  return (await jest(['--runInBand', ALONE])) || code;
 }
 
 function jest(args) {
