@@ -15,9 +15,8 @@ const commands = {
 
 /** Test files wait for servers half of their time: three at a time keep two cores busy. */
 const SIDE_BY_SIDE = '--maxWorkers=3';
-const FAULTS = 'test/faults/';
-/** Of the fault runs, those that measure how soon something happens, or use all that the machine has: one at a time. */
-const ALONE = `${FAULTS}(admission|database-outage|fuzz|graceful-stop|graphql-bombs)\\.test`;
+/** What measures how soon something happens, or uses all that the machine has: one at a time. */
+const ALONE = 'test/(faults/(admission|database-outage|fuzz|graceful-stop|graphql-bombs)|platform/events/webhooks/delivery-worker)\\.test';
 /** Exit codes above it: ended by a signal. */
 const SIGNALLED = 128;
 const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
