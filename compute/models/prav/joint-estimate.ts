@@ -5,7 +5,7 @@ import type { RunOptions } from '../../run-options.ts';
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { adStockOf, touchCalendar } from './ad-stock.ts';
 import type { TouchCalendar } from './ad-stock.ts';
-import { estimationEnd, Scalar, sumOfCells } from './exposure-sums.ts';
+import { estimationEnd, sumOfCells } from './exposure-sums.ts';
 import type { CellSums } from './exposure-sums.ts';
 import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
@@ -77,12 +77,15 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   return { halo, restraint, stock: adStockOf(ratioOn(evidence), ratioError, calendar, evidence.touches, horizonS / DAY_S) };
 }
 
-/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. null where the sample is too small or has too many channels. */
+/** Whether overlapping touches can be told apart, as far as the size of the sample goes. */
+export function sampleFor(events: EventTable, options: RunOptions, conversions: number): 'fits' | 'too few users or conversions' | 'too many channels' {
+  if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return 'too few users or conversions';
+  return events.channels.length > JOINT_TO_CHANNELS ? 'too many channels' : 'fits';
+}
+
+/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. null where placebos give no κ. */
 export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
-  const conversions = sumOfCells(byGroup, () => true).scalars[Scalar.conversions]!;
-  if (events.channels.length > JOINT_TO_CHANNELS) return null;
-  if (usersBefore(events, estimationEnd(options) - options.horizonS) < JOINT_FROM_USERS || conversions < JOINT_FROM_CONVERSIONS) return null;
   const hazards = sumHazards(events, options, cells, checkpoint);
   const look = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, look);

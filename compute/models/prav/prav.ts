@@ -11,7 +11,7 @@ import type { ExposureSums, Segments } from './exposure-sums.ts';
 import { estimateFolds, FOLD_CELLS } from './folds.ts';
 import { FEWEST_PLACEBO_EXPOSURES, identifyByPlacebos, identifyJointly, singlePlacebos } from './identification.ts';
 import { NEGATIVE_OFFSET } from './joint-adjustment.ts';
-import { estimateJointly } from './joint-estimate.ts';
+import { estimateJointly, sampleFor } from './joint-estimate.ts';
 import { adjustByPlacebos, incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { EstimateOn } from './placebo-adjustment.ts';
 import type { PravResult } from './prav-result.ts';
@@ -76,7 +76,8 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const setting = { isBaseline, scale: 1, fallbackKappa: null };
   const plain = adjustByPlacebos(all, setting);
   if (plain === null) return insufficientData(reasonAgainst(all, options));
-  const joint = estimateJointly(events, options, byGroup, byFold, cells, (fraction) => checkpoint(0.3 + fraction * 0.6));
+  const sample = sampleFor(events, options, all.scalars[Scalar.conversions]!);
+  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, byFold, cells, (fraction) => checkpoint(0.3 + fraction * 0.6)) : null;
   const estimate = joint?.estimate ?? plain;
   const stock = joint?.correction.stock ?? null;
   const onGroups: EstimateOn = joint?.onGroups ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byGroup, belongs), at));
@@ -98,6 +99,8 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const intervalHigh = high.map((end, c) => (isBaseline[c] === 1 ? 0 : Math.max(end, incrementalRevenue[c]!)));
   const warnings: string[] = [];
   if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
+  if (sample === 'fits' && joint === null) warnings.push('Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.');
+  if (sample === 'too many channels') warnings.push('There are too many channels to tell overlapping touches apart: each was judged by itself, and the total can be far off. Ask for fewer channels, or merge small ones.');
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
   const revenueAt = (at: number): Float64Array => revenueOf(incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET), averageOrderValue, all, 1);
   checkpoint(0.97);

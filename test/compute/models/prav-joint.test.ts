@@ -58,6 +58,21 @@ describe('PRAV on large samples', () => {
     const few = prav(simulateShoppers(3_000, 7).rows);
     expect(few.estimator).toBe('plain');
     expect(total(few.halo)).toBe(0);
+    // The usual estimate for its size: nothing to warn of.
+    expect(few.warnings).toEqual([]);
+  });
+
+  test('where unpaid visits draw no further visits there is no κ, and the plain estimate says so', () => {
+    // Of those who come again, many are not recorded.
+    const visits = new Map<string, number>();
+    const isRecorded = ({ user }: EventRow): boolean => {
+      const place = visits.get(user) ?? 0;
+      visits.set(user, place + 1);
+      return place % 2 === 0;
+    };
+    const fewer = prav(rows.filter((row) => row.conversion || !isUnpaid(row.channel) || isRecorded(row)));
+    expect(fewer.estimator).toBe('plain');
+    expect(fewer.warnings.join()).toMatch(/draw no further visits/);
   });
 
   test('so does one with more than 100 channels, whose sums would not fit', () => {
@@ -66,6 +81,7 @@ describe('PRAV on large samples', () => {
     const [most, tooMany] = [prav(withMore(100 - known)), prav(withMore(101 - known))];
     expect([most.channels.length, most.estimator]).toEqual([100, 'joint']);
     expect([tooMany.channels.length, tooMany.estimator]).toEqual([101, 'plain']);
+    expect([most.warnings, tooMany.warnings]).toEqual([[], [expect.stringMatching(/too many channels/)]]);
   });
 
   test('twice the users: the same lift and pull, smaller errors', () => {
