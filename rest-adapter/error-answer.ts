@@ -43,15 +43,7 @@ export function problemAnswer(call: Call, problem: ProblemError): Answer {
 function inRequestTerms({ route }: Call, problem: ProblemError): ProblemError {
   const query = route.operation?.querySchema?.shape ?? {};
   const body = route.operation?.bodySchema;
-  const renamed = (param: string): string => (body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/') ? `query:${param.slice(1)}` : param);
-  const { type, param, errors, ...rest } = problem.problem;
-  if (param === undefined && errors === undefined) return problem;
-  return new ProblemError(type, problem.message, {
-    ...rest,
-    ...(param === undefined ? {} : { param: renamed(param) }),
-    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: renamed(detail.param) })) }),
-    cause: problem.cause,
-  });
+  return problem.renaming((param) => (body === undefined && Object.hasOwn(query, param.slice(1)) && param.startsWith('/') ? `query:${param.slice(1)}` : param));
 }
 
 function problemHeaders(call: Call, problem: ProblemError): Record<string, string> {

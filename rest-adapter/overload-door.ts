@@ -1,6 +1,7 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { ProblemError } from '../schema/problems.ts';
 import { securityHeaders } from './browser-rules.ts';
+import { CONTRACT } from './contract.ts';
 import { cutUnwantedBody } from './edge.ts';
 import { errorObject } from './error-answer.ts';
 import { CURRENT_VERSION } from './versions.ts';
@@ -13,8 +14,9 @@ export interface OverloadDoorOptions {
   readonly refuseWhenOverloaded: () => void;
 }
 
-/** Where the answer is known in advance: a call that shows who it is, of no web page, in today's version, that wants our own errors. */
-const PLAIN_PATH = /^\/v1\//;
+const BASE_PATH = '/v1';
+/** Operations that may be answered without admission, or whose errors have a shape of their own (RFC 6749). */
+const UNGUARDED: ReadonlySet<string> = new Set(CONTRACT.filter(({ kind }) => kind === 'publicRead' || kind === 'publicWrite' || kind === 'oauth').map(({ path }) => BASE_PATH + path));
 
 /**
  * Stands before everything else and sends away what comes while there is too much to do, by a message that is ready but for
@@ -24,9 +26,7 @@ const PLAIN_PATH = /^\/v1\//;
 export function createOverloadDoor({ publicBaseUrl, newRequestId, refuseWhenOverloaded }: OverloadDoorOptions, inside: RequestListener): RequestListener {
   let ready: ReadyAnswer | undefined;
   return (request, response) => {
-    const { authorization, origin, accept, 'svc-api-version': version = CURRENT_VERSION } = request.headers;
-    const isPlain = authorization !== undefined && origin === undefined && version === CURRENT_VERSION && accept?.includes('problem') !== true && PLAIN_PATH.test(request.url ?? '');
-    const problem = isPlain ? refusalOf(refuseWhenOverloaded) : undefined;
+    const problem = isPlain(request) ? refusalOf(refuseWhenOverloaded) : undefined;
     if (problem === undefined) return inside(request, response);
     if (ready?.problem !== problem) ready = readyAnswer(problem, newRequestId(), publicBaseUrl);
     const requestId = newRequestId();
@@ -34,6 +34,13 @@ export function createOverloadDoor({ publicBaseUrl, newRequestId, refuseWhenOver
     response.writeHead(problem.problem.status, { ...ready.headers, 'X-Request-Id': requestId });
     response.end(request.method === 'HEAD' ? undefined : `${ready.before}${requestId}${ready.after}`);
   };
+}
+
+/** Whether the answer is known in advance: of a call to the guarded part of REST, that shows a key, comes from no web page, and wants our own errors in today's version. */
+function isPlain({ url = '', headers: { authorization, origin, accept, 'svc-api-version': version = CURRENT_VERSION } }: IncomingMessage): boolean {
+  if (authorization === undefined || origin !== undefined || version !== CURRENT_VERSION || accept?.includes('problem') === true) return false;
+  const [path = ''] = url.split('?', 1);
+  return path.startsWith(`${BASE_PATH}/`) && !UNGUARDED.has(path);
 }
 
 interface ReadyAnswer {

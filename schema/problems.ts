@@ -91,6 +91,18 @@ export class ProblemError extends Error {
     return this.extensions.problem;
   }
 
+  /** The same problem where the members that it names are called otherwise: one that names none is itself. */
+  renaming(rename: (param: string) => string): ProblemError {
+    const { type, param, errors, ...rest } = this.problem;
+    if (param === undefined && errors === undefined) return this;
+    return new ProblemError(type, this.message, {
+      ...rest,
+      cause: this.cause,
+      ...(param === undefined ? {} : { param: rename(param) }),
+      ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: rename(detail.param) })) }),
+    });
+  }
+
   /** Rebuilds a problem that crossed a border as GraphQL error; undefined when the error is no problem of ours. */
   static fromExtensions(message: string, extensions: Readonly<Record<string, unknown>> | undefined): ProblemError | undefined {
     const wire = extensions?.['problem'];

@@ -64,15 +64,7 @@ export const ingestUpload: Step = {
 
 /** Where a connection has members for a file and its mapping, an upload is the file: an error about them is about the body. */
 function blamingBody(error: unknown): unknown {
-  if (!(error instanceof ProblemError)) return error;
-  const { type, param, errors, ...rest } = error.problem;
-  const within = (pointer: string): string => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer);
-  return new ProblemError(type, error.message, {
-    ...rest,
-    cause: error,
-    ...(param === undefined ? {} : { param: within(param) }),
-    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: within(detail.param) })) }),
-  });
+  return error instanceof ProblemError ? error.renaming((pointer) => (/^\/(content|mapping)\b/.test(pointer) ? '' : pointer)) : error;
 }
 
 /** Finds the rows in the request, whichever way they were sent, and hands them on. */

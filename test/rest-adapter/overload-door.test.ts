@@ -67,12 +67,18 @@ test.each([
   ['a client that wants problem details', '/v1/agents/me', { authorization: KEY, accept: 'application/problem+json' }, 503],
   ['a stranger', '/v1/agents/me', {}, 503],
   ['who asks how the service is', '/v1/health', {}, 200],
+  ['who shows a key for it', '/v1/health?verbose', { authorization: KEY }, 200],
   ['who reads the contract', '/openapi.json', {}, 200],
 ])('%s goes the long way and gets its own answer', async (_who, path, headers, status) => {
   const short = await fetch(url + path, { headers });
   const long = await fetch(door.url + path, { headers });
   expect(await seen(short)).toEqual(await seen(long));
   expect(short.status).toBe(status);
+});
+
+test('clients of OAuth, which show who they are by a password, hear errors in the shape that they know', async () => {
+  const request = { method: 'POST', headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' }, body: 'grant_type=client_credentials' };
+  expect(await seen(await fetch(`${url}/v1/oauth/token`, request))).toEqual(await seen(await fetch(`${door.url}/v1/oauth/token`, request)));
 });
 
 test('while there is no overload nobody is kept out', async () => {

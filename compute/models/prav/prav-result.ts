@@ -39,7 +39,7 @@ export interface PravResult extends ChannelCredits {
   readonly pull: Float64Array;
   /** unpaid visits that a touch itself brings, already taken off `pull` (joint estimator only) */
   readonly halo: Float64Array;
-  /** joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels that differ by more than chance would fall below 0 */
+  /** joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels would fall below 0 and differ by more than chance, or the two readings of κ do */
   readonly restraint: number;
   /** joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift, pull and effect contain it) */
   readonly adStock: { readonly ratio: number; readonly beyond: number } | null;

@@ -98,15 +98,7 @@ export async function withdrawDataSource(database: Database, source: DataSource,
 
 /** An error about the inline rows names them as the request does: below `/credentials`. */
 export function blamingCredentials(error: unknown): unknown {
-  if (!(error instanceof ProblemError)) return error;
-  const { type, param, errors, ...rest } = error.problem;
-  const below = (pointer: string): string => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer);
-  return new ProblemError(type, error.message, {
-    ...rest,
-    cause: error,
-    ...(param === undefined ? {} : { param: below(param) }),
-    ...(errors === undefined ? {} : { errors: errors.map((detail) => ({ ...detail, param: below(detail.param) })) }),
-  });
+  return error instanceof ProblemError ? error.renaming((pointer) => (pointer.startsWith('/') ? `/credentials${pointer}` : pointer)) : error;
 }
 
 function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCredentials> {
