@@ -3,6 +3,7 @@
 // worker share what they import. Nothing can be mocked this way, and nothing is: tests run against the real thing.
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { configureGlobal } from 'fast-check';
 import '../processes/typescript-hook.mjs';
 
 const require = createRequire(import.meta.url);
@@ -18,6 +19,7 @@ registerHooks({
 
 /** The arguments and the result are those of jest-circus/runner. */
 async function runNatively(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
+  configureGlobal({ seed: globalConfig.seed });
   for (const symbol of STATE) delete globalThis[symbol];
   // Jest maps stacks of what it has compiled; Node those of what it has loaded. Each maps all frames of all errors.
   delete Error.prepareStackTrace;
