@@ -7,6 +7,7 @@ import type { Admission, Admitted } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Oauth } from '../platform/auth/oauth/oauth.ts';
 import type { Principal, RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
+import type { Coalescer } from '../platform/coalescer.ts';
 import type { Claims, HeldClaim } from '../platform/idempotency/claims.ts';
 import type { KeySet } from '../platform/trust/signing-key.ts';
 import type { GraphClient } from '../gateway/client.ts';
@@ -89,6 +90,8 @@ export interface Door {
   readonly logger: Logger;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
+  /** Reads once for all who ask the same at the same time. */
+  readonly reads: Coalescer<Call, Answer>;
   /** Aborted when the server goes down: waits and streams end, requests do not. */
   readonly closing: AbortSignal;
 }

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
 import { answerCrossOrigin, securityHeaders, type CorsOrigins } from './browser-rules.ts';
 import { errorObject } from './error-answer.ts';
+import { setHeaders } from './set-headers.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
 export interface EdgeOptions {
@@ -21,7 +22,7 @@ export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions):
   return async (http, next) => {
     // Koa hands over only after this returns, so the listener is in time for every answer.
     http.res.once('finish', () => cutUnwantedBody(http.req));
-    http.set(headers);
+    setHeaders(http, headers);
     if (answerCrossOrigin(http, corsOrigins)) return;
     try {
       if (http.req.httpVersion === '1.1' && http.req.headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });

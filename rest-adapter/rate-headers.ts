@@ -1,12 +1,13 @@
 import type { Context } from 'koa';
 import { RateLimitError, rateLimitHeaders, type RateWindow } from '../platform/auth/rate-limits.ts';
+import { setHeaders } from './set-headers.ts';
 
 /** Counts a call and tells where its windows stand, also when it came on top of them. @throws whatever counting throws */
 export async function tellWindows(http: Context, count: Promise<readonly RateWindow[]>): Promise<void> {
   try {
-    http.set(rateLimitHeaders(await count));
+    setHeaders(http, rateLimitHeaders(await count));
   } catch (error) {
-    if (error instanceof RateLimitError) http.set(rateLimitHeaders(error.windows));
+    if (error instanceof RateLimitError) setHeaders(http, rateLimitHeaders(error.windows));
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa';
+import { Coalescer } from '../platform/coalescer.ts';
 import { createBootstrap } from './bootstrap/bootstrap.ts';
 import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
@@ -6,6 +7,7 @@ import { createDocumentation } from './documentation.ts';
 import { createEdge } from './edge.ts';
 import { createConsent } from './oauth/consent.ts';
 import { runPipeline } from './pipeline.ts';
+import { documentAnswer } from './steps/execute-document.ts';
 import { createWellKnown, KEY_SET_PATH } from './well-known.ts';
 
 const BASE_PATH = '/v1';
@@ -34,9 +36,9 @@ export interface RestDoor {
  * The REST door.
  * @throws Error at start when the client lacks a document that a row of the contract says.
  */
-export function createRestDoor(options: Omit<Door, 'closing'>): RestDoor {
+export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDoor {
   const closing = new AbortController();
-  const door: Door = { ...options, closing: closing.signal };
+  const door: Door = { ...options, reads: new Coalescer(documentAnswer), closing: closing.signal };
   for (const { document, job } of CONTRACT) {
     for (const name of [document, job?.progressDocument, job?.resourceDocument]) if (typeof name === 'string') door.client.document(name);
   }
@@ -67,5 +69,6 @@ async function serve(http: Context, door: Door, route: Route): Promise<void> {
   const call = new Call(http, door, route);
   await runPipeline(call);
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';
+  if (!door.logger.isLevelEnabled(level)) return;
   call.logger[level]({ method: http.method, path: http.path, operation: route.operation?.id, status: http.status, elapsedMs: Math.round(performance.now() - startedMs) }, 'request');
 }

@@ -1,5 +1,5 @@
 // What the door costs, as ratios to plain Koa on the same machine in the same run, and how it behaves at half its load
-// and at five times its load. Needs about two minutes and a machine with nothing else to do.
+// and at five times its load. Needs about three minutes and a machine with nothing else to do.
 //   npm run bench door/load
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -24,11 +24,12 @@ interface CannonRequest {
 const autocannon = createRequire(import.meta.url)('autocannon') as (options: { url: string; connections: number; duration: number; requests: readonly CannonRequest[] }) => Promise<PacedResult>;
 
 const HOOK = new URL('../../processes/typescript-hook.mjs', import.meta.url).href;
-const CONNECTIONS = 32;
+/** Of both sides. Fewer leave a core idle while an answer is on its way. */
+const CONNECTIONS = 64;
 /** Under overload everybody comes with a connection of his own: what queues, queues at the door. */
 const CLIENTS = 4_000;
 const OVERLOAD = 5;
-const [WARM_S, SLICE_S, MEASURE_S] = [3, 2, 8];
+const [WARM_S, SLICE_S, MEASURE_S] = [8, 2, 8];
 const SLICES = 5;
 /** `--profile` writes a CPU profile of the service into the current folder. */
 const profile = process.argv.includes('--profile') ? ['--cpu-prof', '--cpu-prof-dir=.'] : [];
@@ -62,7 +63,8 @@ async function start(program: string, env: Record<string, string>, options: read
 
 interface Load {
   readonly url: string;
-  readonly key?: string;
+  /** Whose turn it is changes with every request. */
+  readonly keys?: readonly string[];
   /** A POST with this body, a fresh nonce and a fresh idempotency key each time; a GET without it. */
   readonly body?: unknown;
   readonly connections?: number;
@@ -71,14 +73,18 @@ interface Load {
   readonly seconds?: number;
 }
 
-async function load({ url, key, body, connections = CONNECTIONS, rate, seconds = MEASURE_S }: Load): Promise<PacedResult> {
+async function load({ url, keys = [], body, connections = CONNECTIONS, rate, seconds = MEASURE_S }: Load): Promise<PacedResult> {
   const method = body === undefined ? 'GET' : 'POST';
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const headers = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const fresh = (): Record<string, string> => ({ ...headers, 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID() });
-  if (rate !== undefined) return pacedLoad({ url, method, headers: body === undefined ? () => headers : fresh, ...(text === undefined ? {} : { body: text }) }, rate, seconds, connections);
-  const setupRequest = (request: CannonRequest): CannonRequest => ({ ...request, headers: fresh() });
-  return autocannon({ url, connections, duration: seconds, requests: [{ method, headers, ...(text === undefined ? {} : { body: text, setupRequest }) }] });
+  let turn = 0;
+  const headers = (): Record<string, string> => ({
+    ...(keys.length === 0 ? {} : { authorization: `Bearer ${keys[turn++ % keys.length]!}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID() }),
+  });
+  if (rate !== undefined) return pacedLoad({ url, method, headers, ...(text === undefined ? {} : { body: text }) }, rate, seconds, connections);
+  // Made anew for each request where requests differ.
+  const setupRequest = body === undefined && keys.length < 2 ? {} : { setupRequest: (request: CannonRequest): CannonRequest => ({ ...request, headers: headers() }) };
+  return autocannon({ url, connections, duration: seconds, requests: [{ method, headers: headers(), ...(text === undefined ? {} : { body: text }), ...setupRequest }] });
 }
 
 /** Answers with a success per second. */
@@ -102,6 +108,14 @@ async function measure(what: string, service: Load, plain: Load, ratioBar: numbe
   print(`  right after: p99 ${after.latency.p99} ms, ${after.non2xx} refused`);
 }
 
+/** A new agent's key. */
+async function register(root: string): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'x-nonce': randomUUID() };
+  const registered = await fetch(`${root}/v1/agents/register`, { method: 'POST', headers, body: JSON.stringify({ name: `load-${randomUUID().slice(0, 8)}`, operator_id: randomUUID() }) });
+  const { api_key: key } = (await registered.json()) as { api_key: string };
+  return key;
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'liftgraph-load-'));
 chmodSync(folder, 0o711);
 const logger = createLogger({ level: 'error', format: 'pretty' });
@@ -110,15 +124,16 @@ const everybody = 'register=1000000,discovery=1000000';
 const service = await start('../../processes/start.ts', { PORT: '0', LIFTGRAPH_DATA_DIR: join(folder, 'data'), DATABASE_URL: postgres.applicationUrl, DATABASE_OWNER_URL: postgres.ownerUrl, CLICKHOUSE_URL: clickhouse.url, RATE_LIMITS: everybody, LOG_LEVEL: 'warn' }, profile);
 const plain = await start('plain-koa.ts', { DATABASE_URL: postgres.ownerUrl });
 try {
-  const registered = await fetch(`${service.root}/v1/agents/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-nonce': randomUUID() }, body: JSON.stringify({ name: 'load', operator_id: randomUUID() }) });
-  const { api_key: key } = (await registered.json()) as { api_key: string };
+  const keys = await Promise.all(Array.from({ length: CONNECTIONS }, () => register(service.root)));
   const admission = goodput(await load({ url: `${plain.root}/admission` }));
   print(`plain Koa with the one round trip of an admission: ${Math.round(admission)}/s`);
   const promises = goodput(await load({ url: `${plain.root}/promises` }));
   print(`plain Koa with the round trips of a read: ${Math.round(promises)}/s`);
-  await measure('GET /v1/agents/me', { url: `${service.root}/v1/agents/me`, key }, { url: plain.root }, 0.2, 50);
+  const me = `${service.root}/v1/agents/me`;
+  await measure('GET /v1/agents/me, one caller', { url: me, keys: keys.slice(0, 1) }, { url: plain.root }, 0.2, 50);
+  await measure(`GET /v1/agents/me, ${keys.length} callers`, { url: me, keys }, { url: plain.root }, 0.2, 50);
   const source = { type: 'csv_upload', credentials: {} };
-  await measure('POST /v1/data-sources/connect', { url: `${service.root}/v1/data-sources/connect`, key, body: source }, { url: plain.root, body: source }, 0.45, 150);
+  await measure('POST /v1/data-sources/connect', { url: `${service.root}/v1/data-sources/connect`, keys: keys.slice(0, 1), body: source }, { url: plain.root, body: source }, 0.45, 150);
 } finally {
   await Promise.all([service.stop(), plain.stop()]);
   await Promise.all([postgres.stop(), clickhouse.stop()]);

@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { ProblemError } from '../../schema/problems.ts';
+import { Coalescer } from '../coalescer.ts';
 import type { Database } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
 import type { Logger } from '../telemetry/logs.ts';
@@ -8,7 +9,7 @@ import { apiKeyKind, apiKeyLookup, matchesApiKey } from './api-key.ts';
 import { CredentialEnds } from './credential-ends.ts';
 import { OpenStreams } from './open-streams.ts';
 import type { Environment, Principal, Proof, Scope } from './principal.ts';
-import { RateLimitError, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
+import { RateLimitError, type RateLimit, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
 import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
 import { enterWorkspace, WorkspaceStore } from './workspace-store.ts';
 
@@ -48,9 +49,18 @@ interface CredentialRow extends WindowColumns {
   readonly verdict: 'admitted' | 'ended' | 'wrong_host' | 'wrong_address' | RateWindow['name'];
   readonly minute_limit: number;
   readonly day_limit: number | null;
+  /** How many of those who asked together are let in; the verdict is what the others hear. */
+  readonly calls: number;
 }
 
-/** Admission by one question to PostgreSQL per request: exact across processes, immediate on revocation. */
+/** What admission is asked of everybody who shows the same secret from the same address. */
+interface Showing {
+  readonly secret: string;
+  readonly clientAddress: string;
+  readonly onSandboxHost: boolean;
+}
+
+/** Admission by a question to PostgreSQL that is asked after the request came: exact across processes, immediate on revocation. */
 export class PostgresAdmission implements Admission {
   readonly #database: Database;
   readonly #keyPepper: KeyObject;
@@ -60,6 +70,7 @@ export class PostgresAdmission implements Admission {
   readonly #refusals: RefusalLog;
   readonly #ends: CredentialEnds;
   readonly #streams = new OpenStreams();
+  readonly #showings = new Coalescer<Showing, CredentialRow | undefined>((showing, calls) => this.#find(showing, calls));
 
   constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
@@ -73,32 +84,39 @@ export class PostgresAdmission implements Admission {
   async admit(arrival: Arrival): Promise<Admitted> {
     this.#database.refuseWhenOverloaded();
     const secret = shownSecret(arrival.authorization);
-    const { clientAddress } = arrival.origin;
-    const rows = await this.#database.ask<CredentialRow>({
-      name: 'auth.admit',
-      text: 'select * from auth.admit($1, $2, $3, $4)',
-      values: [apiKeyLookup(this.#keyPepper, secret), clientAddress === 'unknown' ? null : clientAddress, arrival.onSandboxHost, this.#limitsJson],
-    });
-    const row = rows.find((candidate) => matchesApiKey(candidate, secret));
+    const { origin: { clientAddress }, onSandboxHost } = arrival;
+    const { place, answer } = this.#showings.join(`${secret} ${clientAddress} ${onSandboxHost}`, { secret, clientAddress, onSandboxHost });
+    const row = await answer;
     if (row === undefined) {
-      // Absence must cost what a mismatch costs.
-      if (rows.length === 0) matchesApiKey(undefined, secret);
       await this.#refusals.authFailed(arrival, 'unknown_credential', null);
       throw new ProblemError('invalid_api_key', 'The key or token is unknown.', PARAM);
     }
-    await this.#refuseUnlessAdmitted(row, arrival);
-    return { principal: principalOf(row), pinnedVersion: row.api_version, windows: windowsOf(row, { perMinute: row.minute_limit, perDay: row.day_limit }), credential: { id: row.id, keyId: row.key_id } };
+    if (place >= row.calls) await this.#refuse(row, arrival, place === row.calls);
+    // Those who came behind him are counted, too, as if one had been let in after the other.
+    const windows = windowsOf(row, limitsOf(row), row.calls - 1 - place);
+    return { principal: principalOf(row), pinnedVersion: row.api_version, windows, credential: { id: row.id, keyId: row.key_id } };
+  }
+
+  /** The credential behind a secret, with so many calls counted; undefined where nobody was given it. */
+  async #find({ secret, clientAddress, onSandboxHost }: Showing, calls: number): Promise<CredentialRow | undefined> {
+    const rows = await this.#database.ask<CredentialRow>({
+      name: 'auth.admit',
+      text: 'select * from auth.admit($1, $2, $3, $4, $5)',
+      values: [apiKeyLookup(this.#keyPepper, secret), clientAddress === 'unknown' ? null : clientAddress, onSandboxHost, this.#limitsJson, calls],
+    });
+    // Absence must cost what a mismatch costs.
+    if (rows.length === 0) matchesApiKey(undefined, secret);
+    return rows.find((candidate) => matchesApiKey(candidate, secret));
   }
 
   enterWorkspace(principal: Principal, workspaceId: string): Promise<Principal> {
     return enterWorkspace(new WorkspaceStore(this.#database), principal, workspaceId, 'header:SVC-Workspace');
   }
 
-  async #refuseUnlessAdmitted(row: CredentialRow, arrival: Arrival): Promise<void> {
+  /** @param isFirst whether those before him, who asked together with him, were let in */
+  async #refuse(row: CredentialRow, arrival: Arrival, isFirst: boolean): Promise<never> {
     const credential: RefusedCredential = { id: row.id, keyId: row.key_id, accountId: row.account_id, agentId: row.agent_id, environment: row.environment };
     switch (row.verdict) {
-      case 'admitted':
-        return;
       case 'ended':
         await this.#refusals.authFailed(arrival, 'revoked_or_expired', credential);
         throw new ProblemError('expired_api_key', 'The key or token was revoked or has expired. Use another key, or ask for a new token.', PARAM);
@@ -108,8 +126,10 @@ export class PostgresAdmission implements Admission {
       case 'wrong_address':
         await this.#refusals.authFailed(arrival, 'address_not_allowed', credential);
         throw new ProblemError('ip_not_allowed', `The key may not be used from ${arrival.origin.clientAddress}. Send the request from an address on its allowlist.`, PARAM);
+      case 'admitted':
+        throw new Error('a call was neither let in nor refused');
       default:
-        throw await this.#exceeded(arrival, windowsOf(row, { perMinute: row.minute_limit, perDay: row.day_limit }), row.verdict, row.is_news, credential);
+        throw await this.#exceeded(arrival, windowsOf(row, limitsOf(row)), row.verdict, row.is_news && isFirst, credential);
     }
   }
 
@@ -173,7 +193,12 @@ function principalOf(row: CredentialRow): Principal {
   };
 }
 
-function windowsOf(row: WindowColumns, { perMinute, perDay }: { readonly perMinute: number; readonly perDay: number | null }): readonly RateWindow[] {
-  const minute: RateWindow = { name: 'minute', limit: perMinute, remaining: row.minute_left ?? 0, resetsInS: row.minute_resets_s };
-  return perDay === null ? [minute] : [minute, { name: 'day', limit: perDay, remaining: row.day_left ?? 0, resetsInS: row.day_resets_s }];
+function limitsOf({ minute_limit: perMinute, day_limit: perDay }: CredentialRow): RateLimit {
+  return { perMinute, perDay };
+}
+
+/** @param later calls that are counted in the row and came after this one */
+function windowsOf(row: WindowColumns, { perMinute, perDay }: RateLimit, later = 0): readonly RateWindow[] {
+  const minute: RateWindow = { name: 'minute', limit: perMinute, remaining: (row.minute_left ?? 0) + later, resetsInS: row.minute_resets_s };
+  return perDay === null ? [minute] : [minute, { name: 'day', limit: perDay, remaining: (row.day_left ?? 0) + later, resetsInS: row.day_resets_s }];
 }

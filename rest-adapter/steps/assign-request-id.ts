@@ -6,7 +6,7 @@ export const assignRequestId: Step = {
   problems: [],
   async run(call, next) {
     call.requestId = call.door.newRequestId();
-    call.http.set('X-Request-Id', call.requestId);
+    call.http.res.setHeader('X-Request-Id', call.requestId);
     await next();
   },
 };

@@ -1,6 +1,7 @@
 import { RateLimitError, rateLimitHeaders } from '../../platform/auth/rate-limits.ts';
 import type { Step } from '../call.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
+import { setHeaders } from '../set-headers.ts';
 
 /** Names the workspace that a request acts in. */
 export const WORKSPACE_HEADER = 'SVC-Workspace';
@@ -15,11 +16,11 @@ export const authenticate: Step = {
       const { requestId, origin } = call;
       call.admitted = await door.admission.admit({ requestId, origin, authorization: http.get('Authorization') || undefined, onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')) });
     } catch (error) {
-      if (error instanceof RateLimitError) http.set(rateLimitHeaders(error.windows));
+      if (error instanceof RateLimitError) setHeaders(http, rateLimitHeaders(error.windows));
       throw error;
     }
     const { windows, pinnedVersion } = call.admitted;
-    http.set(rateLimitHeaders(windows));
+    setHeaders(http, rateLimitHeaders(windows));
     if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = call.resolveVersion(pinnedVersion);
     const workspaceId = http.get(WORKSPACE_HEADER).trim();
     if (workspaceId !== '') call.admitted = { ...call.admitted, principal: await door.admission.enterWorkspace(call.admitted.principal, workspaceId) };

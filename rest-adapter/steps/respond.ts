@@ -3,6 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { Answer, Call, Step } from '../call.ts';
 import { metaOf, pageLinks, rootUrl } from '../links.ts';
 import type { Json } from '../operation.ts';
+import { setHeaders } from '../set-headers.ts';
 import { deprecationHeaders } from '../versions.ts';
 
 /** Writes the answer that the later steps left, with the headers that every answer carries. */
@@ -14,8 +15,10 @@ export const respond: Step = {
     const { http, answer } = call;
     if (answer === null) throw new Error(`no step answered ${http.method} ${http.path}`);
     const { body } = answer;
-    const json = body === null || body instanceof Readable ? null : call.inVersion(body);
-    http.set({ ...commonHeaders(call, json ?? (answer.trust === undefined ? null : { trust: answer.trust })), ...answer.headers });
+    const written = body === null || body instanceof Readable ? null : writtenBody(call, answer, body);
+    const json = written?.json ?? null;
+    setHeaders(http, commonHeaders(call, json ?? (answer.trust === undefined ? null : { trust: answer.trust })));
+    setHeaders(http, answer.headers);
     // Beside what the cross-origin rules vary by.
     http.vary(['Accept', 'Authorization', 'SVC-API-Version']);
     const links = linksOf(call, answer, json);
@@ -23,11 +26,11 @@ export const respond: Step = {
     http.status = answer.status;
     if (body instanceof Readable) {
       writeStream(call, body, answer.mediaType);
-    } else if (json === null) {
+    } else if (written === null) {
       http.body = null;
       http.status = answer.status;
     } else {
-      writeJson(call, answer, json);
+      writeJson(call, answer, written);
     }
   },
 };
@@ -42,12 +45,30 @@ function writeStream({ http, logger }: Call, stream: Readable, mediaType?: strin
   });
 }
 
-function writeJson(call: Call, answer: Answer, json: Json): void {
-  const { http } = call;
+/** A body as the caller's version has it. */
+interface WrittenBody {
+  readonly json: Json;
+  readonly text: string;
+  /** Null where the answer is not one resource. */
+  readonly tag: string | null;
+}
+
+/** Calls that share an answer (see `Door.reads`) ask for the same version, so that it is written once. */
+const writtenBodies = new WeakMap<Answer, WrittenBody>();
+
+function writtenBody(call: Call, answer: Answer, body: Json): WrittenBody {
+  const known = writtenBodies.get(answer);
+  if (known !== undefined) return known;
+  const json = call.inVersion(body);
   const text = JSON.stringify(json);
-  if (call.route.operation?.isResource === true && answer.status === 200) {
-    const tag = entityTag(text);
-    http.set('ETag', tag);
+  const written = { json, text, tag: call.route.operation?.isResource === true && answer.status === 200 ? entityTag(text) : null };
+  writtenBodies.set(answer, written);
+  return written;
+}
+
+function writeJson({ http }: Call, answer: Answer, { text, tag }: WrittenBody): void {
+  if (tag !== null) {
+    http.res.setHeader('ETag', tag);
     if (matches(http.get('If-None-Match'), tag)) {
       http.status = 304;
       http.body = null;

@@ -11,7 +11,7 @@ import { SCOPES, type Principal } from '../../../platform/auth/principal.ts';
 import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
 import { eventsOwner } from '../../../platform/events/migrations.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
-import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
+import { openDatabase, type Database, type Question } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { storeAccessToken, type TokenColumns } from '../../access-token.ts';
@@ -284,6 +284,65 @@ async function whileUncommitted(first: string, others: string): Promise<unknown[
     await Promise.all(racers.map((client) => client.end()));
   }
 }
+
+describe('calls that come together', () => {
+  // No minute ends between two of them.
+  beforeAll(() => clock.stop());
+  afterAll(() => clock.run());
+  const agreeOn = ({ accountId }: Issued, perMinute: number, perDay: number) => owner.query('update auth.accounts set requests_per_minute = $1, requests_per_day = $2 where account_id = $3', [perMinute, perDay, accountId]);
+  /** What each of so many hears: how many calls are left to it, or what refuses it. */
+  const together = async (key: string, count: number, by = admission) =>
+    (await Promise.allSettled(Array.from({ length: count }, () => by.admit(arrival(key))))).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.windows.map(({ remaining }) => remaining) : ((outcome.reason as { problem: { code: string } }).problem.code)));
+
+  test('are counted by one question, as if one had come after the other', async () => {
+    const questions: string[] = [];
+    const overheard = { ask: (question: Question) => (questions.push(question.name), database.ask(question)), refuseWhenOverloaded: () => database.refuseWhenOverloaded() } as unknown as Database;
+    const issued = await issueKey();
+    await agreeOn(issued, 10, 100);
+    const listened = new PostgresAdmission({ database: overheard, pubSub, keyPepper: pepper, rateLimits: standardRateLimits('three'), logger });
+    // The first of a minute opens the windows.
+    expect(await together(issued.key, 1, listened)).toEqual([[9, 99]]);
+    expect(await together(issued.key, 4, listened)).toEqual([[8, 98], [7, 97], [6, 96], [5, 95]]);
+    expect(questions).toEqual(['auth.admit', 'auth.admit']);
+  });
+
+  test.each([
+    ['minute', 5, 100],
+    ['day', 100, 5],
+  ])('are let in as far as the %s has room, and it is told once', async (window, perMinute, perDay) => {
+    const issued = await issueKey();
+    await agreeOn(issued, perMinute, perDay);
+    const left = (calls: number): number[] => [perMinute - calls, perDay - calls];
+    expect(await together(issued.key, 2)).toEqual([left(1), left(2)]);
+    expect(await together(issued.key, 5)).toEqual([left(3), left(4), left(5), `per_${window}`, `per_${window}`]);
+    expect(await together(issued.key, 2)).toEqual([`per_${window}`, `per_${window}`]);
+    expect((await auditOf(issued.accountId)).map(({ type }) => type)).toEqual(['rate_limit.exceeded']);
+  });
+
+  test('of several processes are never more than the window holds', async () => {
+    const issued = await issueKey();
+    await agreeOn(issued, 40, 1_000);
+    const groups = [7, 13, 1, 30, 11];
+    const heard = (await Promise.all(groups.map((count) => together(issued.key, count, admissionWith())))).flat();
+    const remaining = heard.filter((each) => typeof each !== 'string').map(([minute]) => minute!);
+    expect(remaining.toSorted((one, other) => other - one)).toEqual(Array.from({ length: 40 }, (_, place) => 39 - place));
+    expect(heard.filter((each) => each === 'per_minute')).toHaveLength(22);
+  });
+
+  test('by a key that has ended are all refused, and so are all by one that nobody has', async () => {
+    const issued = await issueKey();
+    await setKey(issued, 'revoked_at = now()');
+    const outcomes = await Promise.allSettled([issued.key, generateApiKey('svc_live_sk'), issued.key].map((key) => admission.admit(arrival(key))));
+    expect(outcomes).toMatchObject([{ reason: { type: 'expired_api_key' } }, { reason: { type: 'invalid_api_key' } }, { reason: { type: 'expired_api_key' } }]);
+  });
+
+  test('from different addresses are judged apart', async () => {
+    const issued = await issueKey();
+    await setKey(issued, `allowed_ips = '{203.0.113.0/24}'`);
+    const outcomes = await Promise.allSettled(['203.0.113.7', '198.51.100.4', '203.0.113.8'].map((address) => admission.admit(arrival(issued.key, { address }))));
+    expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: { type: 'ip_not_allowed' } }, { status: 'fulfilled' }]);
+  });
+});
 
 describe('races', () => {
   test('the last call of a window goes to one, also among those who ask before it is counted', async () => {
