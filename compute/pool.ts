@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { failure } from './outcome.ts';
+import { failure, type FailureCode } from './outcome.ts';
 import { CANCELLED, QUEUED } from './task-state.ts';
 import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
 import type { WorkOrder } from './worker.ts';
@@ -12,6 +12,8 @@ export interface ComputePoolOptions {
   readonly threads?: number;
   /** tasks that may wait; further ones fail with `unavailable` */
   readonly maxQueue?: number;
+  /** called with every answer and the time since the task was ordered */
+  readonly onAnswered?: (name: TaskName, outcome: 'ok' | FailureCode, elapsedMs: number) => void;
 }
 
 export interface RunControls {
@@ -24,6 +26,7 @@ export interface RunControls {
 export interface ComputePoolStats {
   readonly threads: number;
   readonly queued: number;
+  readonly running: number;
   readonly completed: number;
   /** 0 … 1 */
   readonly utilization: number;
@@ -43,7 +46,7 @@ export interface ComputePool {
 const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
 /** A pool of `threads` threads; beyond `maxQueue` waiting tasks, `run` answers with a Failure. */
-export function createComputePool({ threads = availableParallelism(), maxQueue = 256 }: ComputePoolOptions = {}): ComputePool {
+export function createComputePool({ threads = availableParallelism(), maxQueue = 256, onAnswered }: ComputePoolOptions = {}): ComputePool {
   const piscina = new Piscina({
     filename: workerFile(),
     name: 'execute',
@@ -56,7 +59,7 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
   const states = new Set<Int32Array>();
   let closed = false;
 
-  const run = async <Name extends TaskName>(name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls = {}): Promise<TaskOutcome<Name>> => {
+  const execute = async <Name extends TaskName>(name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls = {}): Promise<TaskOutcome<Name>> => {
     if (closed) return failure('unavailable', 'The compute pool is closed.');
     if (cancel?.aborted === true) return failure('cancelled', 'The task was cancelled.');
     const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -91,12 +94,17 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
   };
 
   return {
-    run,
+    async run(name, input, controls) {
+      const startedMs = performance.now();
+      const outcome = await execute(name, input, controls);
+      onAnswered?.(name, outcome.ok ? 'ok' : outcome.code, performance.now() - startedMs);
+      return outcome;
+    },
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
       await Promise.all(Array.from({ length: threads }, () => piscina.run({ arrived, threads }, { name: 'warm' })));
     },
-    stats: () => ({ threads: piscina.threads.length, queued: piscina.queueSize, completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({ threads: piscina.threads.length, queued: piscina.queueSize, running: Math.min(piscina.threads.length, Math.max(0, states.size - piscina.queueSize)), completed: piscina.completed, utilization: piscina.utilization }),
     close: async () => {
       closed = true;
       for (const state of states) Atomics.store(state, 0, CANCELLED);

@@ -5,6 +5,7 @@ import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Middleware } from 'koa';
+import { Registry } from 'prom-client';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { Claims } from '../platform/idempotency/claims.ts';
@@ -13,6 +14,7 @@ import { SCALARS } from '../platform/graph/scalars.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { graphClient, type GraphClient } from './client.ts';
+import { GraphMetrics } from './graph-metrics.ts';
 import { idempotentMutations } from './idempotent-mutations.ts';
 import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
 import { inProcessEvents, remoteEvents, type SubgraphEvents } from './event-sources.ts';
@@ -45,6 +47,8 @@ export interface GatewayOptions {
   readonly claims: Claims;
   readonly config: GatewayConfig;
   readonly logger: Logger;
+  /** Where operations are counted. */
+  readonly registry?: Registry;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
   /** Where a request comes from, proxies that are believed taken into account; nonces of strangers are kept per address. */
@@ -80,7 +84,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const PATH = '/graphql';
+export const GRAPHQL_PATH = '/graphql';
 const MAX_BODY_BYTES = 1024 * 1024;
 const SUBGRAPH_TIMEOUT_MS = 30_000;
 
@@ -105,6 +109,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const rootUrl = config.publicBaseUrl.replace(/\/v1$/, '');
   const errors = new PublicErrors(rootUrl, logger);
+  const metrics = new GraphMetrics(options.registry ?? new Registry());
   const server = new ApolloServer<RequestContext>({
     gateway: apolloGateway,
     introspection: config.graphqlIntrospection,
@@ -117,7 +122,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger,
-    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
+    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin(), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
     formatError: (_formatted, error) => {
       const request = publicRequests.getStore();
       if (request !== undefined) return errors.present(error, request.context.requestId);
@@ -134,7 +139,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, originOf: options.originOf, isSandboxHost: options.isSandboxHost, resolveApiVersion: options.resolveApiVersion };
   const webSockets = webSocketDoor({
     ...shared,
-    subscriptions,
+    subscriptions: metrics.meteredSubscriptions(subscriptions, 'graphql'),
     apiSchema,
     limits,
     maxMessageBytes: maxBodyBytes,
@@ -142,14 +147,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     supergraphSdl,
     apiSchema,
-    middleware: httpDoor({ ...shared, path: PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    middleware: httpDoor({ ...shared, path: GRAPHQL_PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: config.graphqlIntrospection }),
     takesUpgrade,
     handleUpgrade(request, socket, head) {
       if (!takesUpgrade(request)) return false;
       webSockets.handleUpgrade(request, socket, head);
       return true;
     },
-    client: graphClient({ server, subscriptions, ownerOf: soleOwners(planner, upstreams.dataSources), apiSchema, documentsFolder: options.documentsFolder }),
+    client: metrics.meteredClient(graphClient({ server, subscriptions: metrics.meteredSubscriptions(subscriptions, 'rest'), ownerOf: soleOwners(planner, upstreams.dataSources), apiSchema, documentsFolder: options.documentsFolder })),
     async close() {
       await webSockets.close();
       await Promise.all(Object.values(upstreams.events).map((events) => events.close()));
@@ -190,5 +195,5 @@ function adoptScalars(schema: GraphQLSchema): void {
 }
 
 function takesUpgrade({ url, headers }: IncomingMessage): boolean {
-  return url?.split('?', 1)[0] === PATH && headers.upgrade?.toLowerCase() === 'websocket';
+  return url?.split('?', 1)[0] === GRAPHQL_PATH && headers.upgrade?.toLowerCase() === 'websocket';
 }

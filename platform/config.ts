@@ -78,6 +78,10 @@ export interface Config {
   readonly webhookAllowPrivate: boolean;
   /** Opens the page that makes the first account; there is no such page when undefined. */
   readonly bootstrapToken: string | undefined;
+  /** Opens `/metrics` to whoever shows it; programs on the same machine alone read them when undefined. */
+  readonly metricsToken: string | undefined;
+  /** Where a worker, which answers nobody else, serves `/metrics`; nowhere when undefined. */
+  readonly metricsPort: number | undefined;
   /** The one region that this deployment serves; workspaces in others are refused. */
   readonly region: Region;
 }
@@ -166,13 +170,15 @@ const environmentSchema = z.object({
   TRUST_NARROW_SCOPE_BONUS: fraction(0, 0.05).optional(),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   BOOTSTRAP_TOKEN: z.string().min(32, 'at least 32 characters').optional(),
+  METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
   REGION: oneOf(REGIONS).default(DEFAULT_REGION),
 });
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
 /** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'BOOTSTRAP_TOKEN']);
+const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'BOOTSTRAP_TOKEN', 'METRICS_TOKEN']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
@@ -253,6 +259,8 @@ function toConfig(environment: Environment): Config {
     trustNarrowScopeBonus: environment.TRUST_NARROW_SCOPE_BONUS,
     webhookAllowPrivate: environment.WEBHOOK_ALLOW_PRIVATE,
     bootstrapToken: environment.BOOTSTRAP_TOKEN,
+    metricsToken: environment.METRICS_TOKEN,
+    metricsPort: environment.METRICS_PORT,
     region: environment.REGION,
   };
 }
@@ -267,7 +275,7 @@ export function describeConfig(config: Config): string[] {
 
 function described(name: string, value: unknown): string {
   if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey' || name === 'bootstrapToken') return '(set, hidden)';
+  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey' || name === 'bootstrapToken' || name === 'metricsToken') return '(set, hidden)';
   if (name === 'trustWeights') return Object.entries(value as TrustWeights).map(([component, weight]) => `${component}=${weight}`).join(',');
   if (name === 'rateLimits') return Object.entries(value as RateLimits).map(([rateClass, { perMinute, perDay }]) => `${rateClass}=${perMinute}${perDay === null ? '' : `/${perDay}`}`).join(',');
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
-import { createGateway, type GatewayOptions } from '../gateway/server.ts';
+import { Registry } from 'prom-client';
+import { createGateway, GRAPHQL_PATH, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Oauth } from '../platform/auth/oauth/oauth.ts';
@@ -8,6 +9,8 @@ import type { Config } from '../platform/config.ts';
 import type { Claims } from '../platform/idempotency/claims.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { MetricsDoor, METRICS_PATH } from '../platform/telemetry/metrics-door.ts';
+import { RequestMetrics } from '../platform/telemetry/request-metrics.ts';
 import type { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
 import { keySetOf } from '../platform/trust/signing-key.ts';
 import type { ExportAttribution, IngestRecords } from '../rest-adapter/call.ts';
@@ -23,10 +26,11 @@ import { deprecationHeaders, resolveApiVersion } from '../rest-adapter/versions.
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
 import { openCertificate } from './certificate.ts';
 import { listen } from './http-server.ts';
+import { metricsPage } from './metrics-listener.ts';
 import { PROBE_PATHS, probes } from './probes.ts';
 
 export interface FrontOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile'>>;
+  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** @throws ProblemError when whoever arrives now has to be sent away; nobody is when absent */
@@ -44,6 +48,8 @@ export interface FrontOptions {
   /** Where the keys of signed results are. */
   readonly keys: Pick<PublicKeyStore, 'published'>;
   readonly logger: Logger;
+  /** Where requests and operations are counted, and what `/metrics` shows; a fresh one when absent. */
+  readonly registry?: Registry;
   readonly clock: () => Date;
 }
 
@@ -63,13 +69,15 @@ const GRAPH_BODY_TIMEOUT_MS = 15_000;
 
 /** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
 export async function openFront(options: FrontOptions): Promise<Front> {
-  const { config, admission, claims, logger, clock, health } = options;
+  const { config, admission, claims, logger, clock, health, registry = new Registry() } = options;
+  const requests = new RequestMetrics(registry, [...PROBE_PATHS, METRICS_PATH, GRAPHQL_PATH]);
   let draining = false;
   const gateway = await createGateway({
     subgraphs: options.subgraphs,
     admission,
     claims,
     logger,
+    registry,
     clock,
     newRequestId,
     config,
@@ -80,22 +88,23 @@ export async function openFront(options: FrontOptions): Promise<Front> {
     readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
-  const rest = createRestDoor({ client: gateway.client, admission, claims, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, clock, newRequestId });
+  const rest = createRestDoor({ client: gateway.client, admission, claims, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, onMatched: (request, { id, path }) => requests.tell(request, { operation: id, route: `/v1${path}` }), clock, newRequestId });
 
   const app = new Koa();
   app.silent = true;
   app.on('error', (error) => logger.error({ err: error }, 'an answer could not be written'));
   app.use(rest.edge);
   app.use(probes(health, () => draining));
+  app.use(metricsPage(new MetricsDoor({ registry, token: config.metricsToken, publicBaseUrl: config.publicBaseUrl })));
   app.use(rest.middleware);
   app.use(gateway.middleware);
-  app.use(rest.unmatched(PROBE_PATHS));
+  app.use(rest.unmatched([...PROBE_PATHS, METRICS_PATH]));
   // After the last `use`: the callback takes the middleware as it stands.
   const certificate = config.tlsCertFile === undefined || config.tlsKeyFile === undefined ? undefined : openCertificate({ certFile: config.tlsCertFile, keyFile: config.tlsKeyFile, logger });
   const server = await listen({
     host: config.host,
     port: config.port,
-    handler: createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: options.refuseWhenOverloaded ?? (() => undefined) }, app.callback()),
+    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: options.refuseWhenOverloaded ?? (() => undefined) }, app.callback())),
     mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),

@@ -1,6 +1,7 @@
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
+import { AdmissionMetrics } from '../platform/auth/metered-admission.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../gateway/data-sources.ts';
@@ -23,20 +24,22 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
-  const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger });
+  const admissionMetrics = new AdmissionMetrics(ground.registry);
+  const admission = admissionMetrics.metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }));
   const front = await openFront({
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
     firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
     admission,
-    refuseWhenOverloaded: () => ground.database.refuseWhenOverloaded(),
+    refuseWhenOverloaded: admissionMetrics.refusing(() => ground.database.refuseWhenOverloaded()),
     oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     claims: new PostgresClaims({ ...ground, secret: config.keyEncryptionKey!, logger }),
     keys: new PublicKeyStore(ground.database),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
     health: () => healthReport(ground, null, process.uptime()),
+    registry: ground.registry,
     logger,
     clock,
   });

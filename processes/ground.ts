@@ -1,5 +1,7 @@
+import { Registry } from 'prom-client';
 import type { ClickHouse } from '../platform/clickhouse/client.ts';
 import { connectClickHouse } from '../platform/clickhouse/client.ts';
+import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
 import { authOwner } from '../platform/auth/migrations.ts';
 import type { Config } from '../platform/config.ts';
 import { eventsOwner } from '../platform/events/migrations.ts';
@@ -7,6 +9,7 @@ import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
 import { idempotencyOwner } from '../platform/idempotency/migrations.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';
+import { showPool } from '../platform/postgres/pool-metrics.ts';
 import type { MigrationOwner } from '../platform/postgres/migrate.ts';
 import { trustOwner } from '../platform/trust/migrations.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../platform/postgres/pub-sub.ts';
@@ -26,6 +29,8 @@ export interface Ground {
   readonly pubSub: PubSub;
   readonly jobs: Jobs;
   readonly clickhouse: ClickHouse;
+  /** Where this process counts what it does. */
+  readonly registry: Registry;
   /** Closes everything, the last opened first; running jobs are waited for. */
   close(): Promise<void>;
 }
@@ -36,21 +41,25 @@ export interface GroundOptions {
   readonly clickhouse: { readonly url: string; readonly database: string };
   readonly applicationName: string;
   readonly logger: Logger;
+  /** A fresh one when absent. */
+  readonly registry?: Registry;
 }
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { config, logger } = options;
+  const { config, logger, registry = new Registry() } = options;
   const url = options.database.applicationUrl;
   const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger });
-  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS })]);
-  const clickhouse = connectClickHouse({ ...options.clickhouse, logger });
+  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS, registry })]);
+  const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
   await migrateColumnarTables(clickhouse);
+  showPool(registry, () => database.load());
   return {
     database,
     pubSub,
     jobs,
     clickhouse,
+    registry,
     async close() {
       await jobs.stop();
       await pubSub.close();

@@ -3,7 +3,7 @@ import type { HealthCheck, HealthReport } from '../rest-adapter/representations/
 import type { Ground } from './ground.ts';
 
 /** Of the software; the contract's description version. */
-const VERSION = '1.0.0';
+export const VERSION = '1.0.0';
 
 /** A compute queue this deep makes callers wait for seconds. */
 const DEEP_QUEUE = 16;

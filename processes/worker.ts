@@ -1,6 +1,7 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/postgres/database.ts';
+import { showBacklog } from '../platform/events/backlog-metrics.ts';
 import { startRelay } from '../platform/events/relay.ts';
 import { startDeliveryWorker } from '../platform/events/webhooks/delivery-worker.ts';
 import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
@@ -26,6 +27,7 @@ import { readRevenue } from '../subgraphs/attribution/touchpoints/range-revenue.
 import type { SourceKey } from '../subgraphs/attribution/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.ts';
+import { ComputeMetrics } from './compute-metrics.ts';
 import { auditHeadSigner, auditPlaces, repeatedly } from './audit-services.ts';
 import type { Ground } from './ground.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -46,7 +48,11 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   const vault = new KeyVault(options.keyEncryptionKey);
   const keys = new SigningKeyStore(ground.database, vault);
   await keys.ensure(issuer);
-  const pool = createComputePool({ threads: config.computeThreads });
+  const { registry } = ground;
+  const computeMetrics = new ComputeMetrics(registry);
+  const pool = createComputePool({ threads: config.computeThreads, onAnswered: computeMetrics.onAnswered });
+  computeMetrics.show(pool);
+  showBacklog(registry, ground.database, logger);
   const services = { database: ground.database, pubSub: ground.pubSub, jobs: ground.jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(ground.clickhouse), signResult: resultSigner(keys, issuer) };
   const { jobs } = ground;
 
@@ -66,9 +72,9 @@ export async function startWorker(options: { readonly ground: Ground; readonly c
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(ground.clickhouse, data));
   const { database, pubSub } = ground;
   const tiers = { pubSub, tierTable: config.tierTable };
-  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger });
+  const relay = startRelay({ database, pubSub, consumers: [fanOut(pubSub), accrueReferrals(tiers)], logger, registry });
   const leaseMs = Math.min(config.jobLeaseS, MAX_DELIVERY_LEASE_S) * 1_000;
-  const deliveries = startDeliveryWorker({ database, pubSub, caller: options.outgoing, secrets: new EndpointSecrets(vault), leaseMs, logger, clock, ...(options.deliveryWaitsMs === undefined ? {} : { waitsMs: options.deliveryWaitsMs }) });
+  const deliveries = startDeliveryWorker({ database, pubSub, caller: options.outgoing, secrets: new EndpointSecrets(vault), leaseMs, logger, registry, clock, ...(options.deliveryWaitsMs === undefined ? {} : { waitsMs: options.deliveryWaitsMs }) });
   const housekeeping = startHousekeeping(ground.database, logger, [() => replaceOldKeys(keys, config.signingKeyDays, logger), () => retireSandboxSources(ground.database, jobs), () => endIdleReferrals(database, tiers, logger)]);
   const signer = auditHeadSigner({ database: ground.database, keys, places: auditPlaces(config), issuer, logger, clock });
   const signing = repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', logger);

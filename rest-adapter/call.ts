@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
@@ -88,6 +89,8 @@ export interface Door {
   /** What the dated versions changed; {@link VERSION_CHANGES} when absent. */
   readonly versionChanges?: readonly VersionChange[];
   readonly logger: Logger;
+  /** Hears which operation a request turned out to be for, before anything is done for it. */
+  readonly onMatched?: (request: IncomingMessage, operation: Operation) => void;
   readonly clock: () => Date;
   readonly newRequestId: () => string;
   /** Reads once for all who ask the same at the same time. */

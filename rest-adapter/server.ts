@@ -66,6 +66,7 @@ export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDo
 
 async function serve(http: Context, door: Door, route: Route): Promise<void> {
   const startedMs = performance.now();
+  if (route.operation !== null) door.onMatched?.(http.req, route.operation);
   const call = new Call(http, door, route);
   await runPipeline(call);
   const level = route.operation?.kind === 'publicRead' ? 'debug' : 'info';

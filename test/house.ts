@@ -6,6 +6,7 @@ import { Writable } from 'node:stream';
 import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
+import { AdmissionMetrics } from '../platform/auth/metered-admission.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { DEFAULT_TIER_TABLE } from '../platform/config.ts';
@@ -123,7 +124,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const port = options.isPublic === true ? await freePort() : 0;
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
-  const admission = new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger });
+  const admission = new AdmissionMetrics(ground.registry).metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger }));
   let front: Front | null = await openFront({
     config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true, ...options.config },
     subgraphs: layout === 'one process' ? subgraphs : remote,
@@ -136,6 +137,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     keys: new PublicKeyStore(ground.database),
     exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     health: () => healthReport(ground, worker?.pool ?? null, 1),
+    registry: ground.registry,
     logger,
     clock,
   });

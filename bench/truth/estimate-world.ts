@@ -36,7 +36,7 @@ function keepingPool(): ComputePool & { readonly answers: Map<TaskName, unknown>
       return Promise.resolve(outcome);
     },
     warm: () => Promise.resolve(),
-    stats: () => ({ threads: 1, queued: 0, completed: answers.size, utilization: 1 }),
+    stats: () => ({ threads: 1, queued: 0, running: 0, completed: answers.size, utilization: 1 }),
     close: () => Promise.resolve(),
   };
 }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type JobWithMetadata } from 'pg-boss';
+import { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
+import { JobMetrics } from './job-metrics.ts';
 
 /** A kind of work and the shape of its data; `name` is `owner.verb`, e.g. `attribution.run`. */
 export interface JobQueue<T> {
@@ -68,6 +70,8 @@ export interface JobsOptions {
   readonly logger: Logger;
   /** A job whose worker fell silent is taken over within this time. Below 5 s it may take 2 s longer. */
   readonly leaseS: number;
+  /** Where runs are counted. */
+  readonly registry?: Registry;
 }
 
 const SCHEMA = 'jobs';
@@ -160,12 +164,14 @@ class BossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #logger: Logger;
   readonly #lease: ReturnType<typeof leaseParts>;
+  readonly #metrics: JobMetrics;
   readonly #queues = new Map<string, Promise<void>>();
 
   constructor(boss: PgBoss, options: JobsOptions) {
     this.#boss = boss;
     this.#logger = options.logger;
     this.#lease = leaseParts(options.leaseS);
+    this.#metrics = new JobMetrics(options.registry ?? new Registry());
   }
 
   async enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions = {}): Promise<string | undefined> {
@@ -226,7 +232,7 @@ class BossJobs implements Jobs {
       this.#boss.notifyWorker(workerId);
       const job = jobs[0] as J;
       try {
-        await run(job);
+        await this.#metrics.counted(queueName, () => run(job));
       } catch (error) {
         this.#logger.warn({ err: error, queue: queueName, jobId: job.id, attempt: job.retryCount + 1 }, 'a job failed');
         throw error;

@@ -1,6 +1,7 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { AUDIT_CHAIN } from './audit-migration.ts';
+import { BACKLOG } from './backlog-migration.ts';
 import { EVENT_ORDER } from './event-order-migration.ts';
 import { WEBHOOKS } from './webhooks/migration.ts';
 
@@ -110,5 +111,6 @@ export const eventsOwner: MigrationOwner = {
            end $$`,
       ],
     },
+    BACKLOG,
   ],
 };

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import type { Database, SqlEntityManager } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
 import type { Logger } from '../telemetry/logs.ts';
+import { RelayMetrics } from './relay-metrics.ts';
 import { markRelayed, postponeEvent, RELAY_TOPIC, takeEvent, type RecordedEvent } from './outbox.ts';
 
 /**
@@ -15,6 +17,8 @@ export interface RelayOptions {
   readonly pubSub: PubSub;
   readonly consumers: readonly EventConsumer[];
   readonly logger: Logger;
+  /** Where events are counted. */
+  readonly registry?: Registry;
 }
 
 export interface Relay {
@@ -29,6 +33,7 @@ const OUTAGE_PAUSE_MS = 500;
 /** Passes on what the outbox holds, woken by each commit. As many processes as like may relay side by side. */
 export function startRelay(options: RelayOptions): Relay {
   const { database, pubSub, consumers, logger } = options;
+  const metrics = new RelayMetrics(options.registry ?? new Registry());
   const closing = new AbortController();
   const news = pubSub.subscribe(RELAY_TOPIC);
   let wake = (): void => undefined;
@@ -40,17 +45,20 @@ export function startRelay(options: RelayOptions): Relay {
   const relayOne = async (): Promise<boolean> => {
     let taken: RecordedEvent | undefined;
     try {
-      return await database.asNobody(async (em) => {
+      const relayed = await database.asNobody(async (em) => {
         taken = await takeEvent(em);
-        if (taken === undefined) return false;
+        if (taken === undefined) return undefined;
         for (const consume of consumers) await consume(em, taken);
         await markRelayed(em, taken);
-        return true;
+        return taken;
       });
+      if (relayed !== undefined) metrics.relayed(relayed.type);
+      return relayed !== undefined;
     } catch (error) {
       logger.warn({ err: error, eventId: taken?.eventId, type: taken?.type }, 'an event could not be relayed and will be tried again');
       const { eventId } = taken ?? {};
       if (eventId === undefined) throw error;
+      metrics.failed();
       await database.asNobody((em) => postponeEvent(em, eventId));
       return true;
     }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { execute, GraphQLError, subscribe, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult } from 'graphql';
 import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
@@ -27,6 +27,8 @@ export interface SubgraphServerOptions {
   readonly logger: Logger;
   readonly maxBodyBytes?: number;
   readonly streams?: StreamHandlers;
+  /** What stands in front of it, such as the page of metrics. */
+  readonly around?: (inside: RequestListener) => RequestListener;
 }
 
 export interface SubgraphServer {
@@ -37,7 +39,7 @@ export interface SubgraphServer {
 
 /** Uploads may travel inside an operation, and the gateway has checked the size already. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const PATH = '/graphql';
+export const SUBGRAPH_PATH = '/graphql';
 const FORBIDDEN = 4403;
 
 const requestSchema = z.object({
@@ -63,7 +65,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
   };
 
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: object }> => {
-    if (request.method !== 'POST' || request.url !== PATH) return { status: 404, body: {} };
+    if (request.method !== 'POST' || request.url !== SUBGRAPH_PATH) return { status: 404, body: {} };
     const context = await tokens.verify(request.headers[PRINCIPAL_HEADER], subgraph.name);
     const args = argumentsFor(requestSchema.parse(JSON.parse(await readBody(request, maxBodyBytes))), context);
     return { status: 200, body: withCrossingErrors('errors' in args ? args : await execute(args), originOf(context)) };
@@ -78,7 +80,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
     }
   };
 
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const handler = Object.entries(options.streams ?? {}).find(([path]) => request.method === 'POST' && request.url?.startsWith(path) === true)?.[1];
     if (handler !== undefined) return void stream(handler, request, response);
     answer(request).then(
@@ -89,7 +91,8 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
         send(response, problem.problem.status, { errors: [{ message: problem.message, extensions: problem.extensions }] });
       },
     );
-  });
+  };
+  const server = createServer(options.around?.(listener) ?? listener);
 
   const verify = (payload: SubscribePayload | Context['connectionParams']) => {
     const carrier = payload !== undefined && 'query' in payload ? payload['extensions'] : payload;
@@ -120,7 +123,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
     }),
     { logger, pingIntervalMs: 15_000, maxMessageBytes: maxBodyBytes },
   );
-  server.on('upgrade', (request, socket, head) => (request.url === PATH ? endpoint.handleUpgrade(request, socket, head) : socket.destroy()));
+  server.on('upgrade', (request, socket, head) => (request.url === SUBGRAPH_PATH ? endpoint.handleUpgrade(request, socket, head) : socket.destroy()));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -128,7 +131,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
   });
   const { address, family, port } = server.address() as AddressInfo;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${PATH}`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${SUBGRAPH_PATH}`,
     async close() {
       await endpoint.close();
       await new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { Pool, TypeOverrides, types as pgTypes, type PoolConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, type IsolationLevel, type TimedQuery } from './session-pool.ts';
+import { Session, SessionPool, type DatabaseLoad, type IsolationLevel, type TimedQuery } from './session-pool.ts';
 import { wholeAccount, type TenantScope } from './tenant-scope.ts';
 
 export { wholeAccount, type SqlEntityManager, type TenantScope };
@@ -52,6 +52,8 @@ export interface Database {
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
    */
   refuseWhenOverloaded(): void;
+  /** How busy the connections of this process are. */
+  load(): DatabaseLoad;
   /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -212,6 +214,10 @@ class PostgresDatabase implements Database {
 
   refuseWhenOverloaded(): void {
     this.#sessionPool.refuseWhenOverloaded();
+  }
+
+  load(): DatabaseLoad {
+    return this.#sessionPool.load();
   }
 
   async ping(): Promise<void> {

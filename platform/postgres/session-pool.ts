@@ -24,6 +24,19 @@ export interface SessionOptions {
   readonly isolation: IsolationLevel;
 }
 
+/** How busy the connections of a process are. */
+export interface DatabaseLoad {
+  /** Connections for transactions: at most, open, and open without work. */
+  readonly max: number;
+  readonly open: number;
+  readonly idle: number;
+  /** Who waits for one. */
+  readonly waiting: number;
+  /** Connections that short questions share, and questions that are not answered yet. */
+  readonly lines: number;
+  readonly questions: number;
+}
+
 /** Statements of {@link Session.beginSql}. */
 const BEGIN_STATEMENTS = 2;
 
@@ -134,6 +147,11 @@ export class SessionPool {
   /** @throws ProblemError `service_unavailable`, code `overloaded` */
   refuseWhenOverloaded(): void {
     if (this.#queue.isTooLong()) throw OVERLOADED;
+  }
+
+  load(): DatabaseLoad {
+    const { options, totalCount, idleCount, waitingCount } = this.pool;
+    return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount, lines: this.#linePool.totalCount, questions: this.#lines.pending };
   }
 
   /** A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if any. */

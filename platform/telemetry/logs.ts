@@ -16,7 +16,7 @@ export interface LogOptions {
 const SECRET_MEMBERS = [
   'authorization', 'cookie', 'password', 'secret', 'token', 'credentials',
   'apiKey', 'api_key', 'clientSecret', 'client_secret', 'secretKey', 'secret_key',
-  'accessToken', 'access_token', 'refreshToken', 'refresh_token', 'code_verifier', 'privateKey', 'internalSecret', 'bootstrapToken',
+  'accessToken', 'access_token', 'refreshToken', 'refresh_token', 'code_verifier', 'privateKey', 'internalSecret', 'bootstrapToken', 'metricsToken',
   'databaseUrl', 'databaseOwnerUrl', 'clickhouseUrl', 'connectionString', 'ownerUrl', 'applicationUrl',
 ];
 const HEADERS = ['authorization', 'cookie', '["set-cookie"]', '["idempotency-key"]', '["svc-idempotency-key"]'];

@@ -14,6 +14,8 @@ export interface SplitHouse {
   /** `http://127.0.0.1:port` of the gateway. */
   readonly root: string;
   startWorker(): Promise<Service>;
+  /** Where each process shows its metrics, by its role. */
+  metricsAddresses(): readonly (readonly [role: string, url: string])[];
   /** The number of the attempt that is under way at an analysis; undefined while nobody is at work on it. */
   attemptAt(attributionId: string): Promise<number | undefined>;
   /** What the outbox holds of a subject, in order. */
@@ -43,12 +45,15 @@ export async function openSplitHouse(): Promise<SplitHouse> {
     AUDIT_HEADS_FILE: join(folder, 'audit-heads.ndjson'),
     JOB_LEASE_S: String(LEASE_S),
     COMPUTE_THREADS: '2',
+    METRICS_PORT: '0',
   };
   const services: Service[] = [];
+  const metrics: (readonly [role: string, url: string])[] = [];
   const start = async (role: string, more: Record<string, string> = {}): Promise<Service> => {
     const service = Service.spawn({ env: { ...shared, LIFTGRAPH_ROLE: role, ...more } });
     services.push(service);
-    await service.printed(/ is up(?: at|:) .*\n/);
+    const [welcome] = await service.printed(/ is up(?: at|:) .*\n(?:  Metrics .*\n)?/);
+    metrics.push([role, /http\S+\/metrics/.exec(welcome!)?.[0] ?? `${service.root}/metrics`]);
     return service;
   };
   const subgraphs = await Promise.all(SUBGRAPHS.map((name) => start(`subgraph:${name}`)));
@@ -74,6 +79,7 @@ export async function openSplitHouse(): Promise<SplitHouse> {
       return async () => void (await owner.query('commit'));
     },
     startWorker: () => start('worker'),
+    metricsAddresses: () => metrics,
     async stop() {
       // Those in front first, as in a release.
       for (const service of services.toReversed()) if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');

@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
+import { parseMetrics } from '../metrics-text.ts';
 import { analyse, asTold, connectSource, digestOf, history, streamAnalysis, upload } from './analyses.ts';
 import { spoilStoredRows } from './bit-rot.ts';
 import type { Service } from './service.ts';
@@ -43,6 +44,23 @@ describe('the workers of a service in several processes', () => {
     );
     return [taker, workers.find((worker) => worker !== taker)!];
   }
+
+  test('every process shows what it does itself', async () => {
+    const shown = await Promise.all(
+      house.metricsAddresses().map(async ([role, url]) => {
+        const metrics = parseMetrics(await (await fetch(url)).text());
+        const counted = ['liftgraph_http_requests_total', 'liftgraph_job_runs_total', 'liftgraph_compute_tasks_total'].filter((name) => (metrics.get(name)?.samples.size ?? 0) > 0);
+        expect(metrics.get('process_cpu_seconds_total')!.samples.size).toBe(1);
+        return [role, metrics.get('liftgraph_build_info')!.labels[0]!['role'], counted.join(' ')];
+      }),
+    );
+    const busy = (role: string, ...counted: readonly string[]) => [role, role, counted.map((name) => `liftgraph_${name}_total`).join(' ')];
+    const [gateway, agents, attribution, billing, ...others] = shown.toSorted(([one], [other]) => ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(one!) - ['gateway', 'subgraph:agents', 'subgraph:attribution', 'subgraph:billing', 'worker'].indexOf(other!));
+    expect([gateway, agents, attribution]).toEqual([busy('gateway', 'http_requests'), busy('subgraph:agents', 'http_requests'), busy('subgraph:attribution', 'http_requests')]);
+    expect(billing!.slice(0, 2)).toEqual(['subgraph:billing', 'subgraph:billing']);
+    expect(others).toHaveLength(2);
+    expect(others).toContainEqual(busy('worker', 'job_runs', 'compute_tasks'));
+  });
 
   test('an analysis whose rows cannot be read fails alone, after three tries; others are unharmed', async () => {
     const poisoned = await connectSource(caller);

@@ -69,10 +69,13 @@ async function wholeDay(): Promise<void> {
   await send('GET', `/v1/attribution/${String(analysis.json['id'])}/stream`, { key });
   await send('GET', `/v1/attribution/${String(analysis.json['id'])}/export`, { key });
   await send('POST', '/v1/verify', { body: { result: analysis.json, jws: analysis.json['signature'] } });
-  for (const path of ['/v1/attribution', '/v1/data-sources', '/v1/agents/me', '/v1/billing/plans', '/v1/experiments', '/v1/keys', '/v1/audit/events', '/metrics', '/readyz', '/openapi.json', '/.well-known/jwks.json']) await send('GET', path, { key });
+  for (const path of ['/v1/attribution', '/v1/data-sources', '/v1/agents/me', '/v1/billing/plans', '/v1/experiments', '/v1/keys', '/v1/audit/events', '/v1/attribution/attr_0351EHkIP5aQClJArGIRJe', '/readyz', '/openapi.json', '/.well-known/jwks.json']) await send('GET', path, { key });
 
   await refusals(key);
   await overTheGraph(key);
+  // After everything else, so that all of it is counted.
+  expect(await send('GET', '/metrics')).toMatchObject({ status: 200 });
+  expect(told.at(-1)!.text).toContain('liftgraph_http_requests_total{operation="registerAgent"');
 }
 
 async function keysAndTokens(key: string, agentId: string): Promise<void> {
@@ -128,6 +131,7 @@ async function refusals(key: string): Promise<void> {
   await send('GET', '/v1/agents/me', { key: `svc_live_sk_${planted('unknown1').slice(0, 24)}` });
   await send('GET', '/v1/agents/me', { key: planted('shapeless') });
   await send('GET', '/v1/agents/me', { headers: { authorization: `Basic ${planted('basic')}` } });
+  await send('GET', `/v1/agents/me?token=${planted('query')}`, { key });
   await send('GET', '/v1/agents/me', { headers: { cookie: `session=${planted('cookie')}` } });
   await send('POST', '/v1/attribution', { key, body: { data_source_id: 7, api_key: planted('member'), date_range: { secret: planted('nested') } } });
   await send('POST', '/v1/attribution', { key, body: 'x', headers: { 'content-type': 'text/plain', 'x-secret': planted('header') } });
@@ -138,6 +142,7 @@ async function refusals(key: string): Promise<void> {
 async function overTheGraph(key: string): Promise<void> {
   await send('POST', '/graphql', { key, body: { query: 'query ($x: ID!) { attribution(id: $x) { id } }', variables: { x: { secret: planted('variable') } } } });
   await send('POST', '/graphql', { key, body: { query: 'mutation ($i: ConnectDataSourceInput!) { connectDataSource(input: $i) { dataSource { id } } }', variables: { i: { type: 'SHOPIFY', credentials: { access_token: planted('graph') } } } } });
+  await send('POST', '/graphql', { key, body: { query: `query ${planted('operation')} { me { id } }` } });
   const socket = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   await once(socket, 'open');
   for (const authorization of [`Bearer ${key}`]) socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization, extra: planted('init') } }));

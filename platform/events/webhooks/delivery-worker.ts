@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import { newUuid, type Uuid } from '../../identifiers.ts';
 import type { Caller } from '../../outgoing/caller.ts';
 import type { Logger } from '../../telemetry/logs.ts';
 import type { ClaimedDelivery } from './delivery.ts';
+import { DeliveryMetrics } from './delivery-metrics.ts';
 import { claimDueDeliveries, DELIVERIES_TOPIC, extendLeases, msToNextDelivery } from './delivery-store.ts';
 import type { EndpointSecrets } from './endpoint-secret.ts';
 import { messageOf } from './message.ts';
@@ -16,6 +18,8 @@ export interface DeliveryWorkerOptions extends SettleServices {
   readonly clock: () => Date;
   /** What a sender that fell silent had claimed is sent by another within this time. */
   readonly leaseMs: number;
+  /** Where attempts are counted. */
+  readonly registry?: Registry;
 }
 
 export interface DeliveryWorker {
@@ -39,6 +43,7 @@ const GOODBYE_MS = 4_000;
  */
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { database, pubSub, logger, leaseMs } = options;
+  const metrics = new DeliveryMetrics(options.registry ?? new Registry());
   const sender = newUuid();
   const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly work: Promise<void> }>();
   const closing = new AbortController();
@@ -55,8 +60,11 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
   const deliver = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
-      const outcome = await sendMessage(options.caller, delivery.url, messageOf(delivery, options.secrets), options.clock);
-      await settleDelivery(options, sender, delivery, outcome);
+      await metrics.counted(async () => {
+        const outcome = await sendMessage(options.caller, delivery.url, messageOf(delivery, options.secrets), options.clock);
+        await settleDelivery(options, sender, delivery, outcome);
+        return outcome;
+      });
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery.id, attempt: delivery.attempt }, 'a webhook delivery was left unfinished and will be sent again when its claim has run out');
     }
