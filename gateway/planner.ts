@@ -1,5 +1,5 @@
-import { Supergraph, operationFromDocument, type Schema } from '@apollo/federation-internals';
-import { QueryPlanner, type PlanNode, type SubscriptionNode } from '@apollo/query-planner';
+import { operationFromDocument, type Schema } from '@apollo/federation-internals';
+import type { PlanNode, QueryPlanner, SubscriptionNode } from '@apollo/query-planner';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 
 /** Apollo's planner for what its gateway does not do itself. */
@@ -10,13 +10,15 @@ export interface Planner {
   plan(document: DocumentNode, operationName?: string): PlanNode | SubscriptionNode | undefined;
 }
 
-export function createPlanner(supergraphSdl: string): Planner {
-  const supergraph = Supergraph.build(supergraphSdl);
+export function plannerBy(planner: QueryPlanner): Planner {
+  const { supergraph } = planner;
   const apiSchema = supergraph.apiSchema();
-  const planner = new QueryPlanner(supergraph, { exposeDocumentNodeInFetchNode: true });
+  let supergraphSchema: GraphQLSchema | undefined;
   return {
     apiSchema,
-    supergraphSchema: supergraph.schema.toGraphQLJSSchema(),
+    get supergraphSchema() {
+      return (supergraphSchema ??= supergraph.schema.toGraphQLJSSchema());
+    },
     plan: (document, operationName) => planner.buildQueryPlan(operationFromDocument(apiSchema, document, operationName === undefined ? {} : { operationName })).node,
   };
 }

@@ -122,16 +122,19 @@ class HttpClickHouse implements ClickHouse {
     await this.#createDatabase();
     await this.command('CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest');
     const result = await guarded(() => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow' }));
-    const changes: string[] = [];
     const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
-    for (const statement of statements) {
-      const digest = createHash('sha256').update(statement).digest('hex');
-      if (done.has(digest)) continue;
-      await this.command(statement, { timeoutMs: SOCKET_TIMEOUT_MS });
-      await this.command('INSERT INTO schema_statements SELECT {digest:String}', { params: { digest } });
-      changes.push(statement.slice(0, 80));
+    const missing = statements.map((statement) => ({ statement, digest: createHash('sha256').update(statement).digest('hex') })).filter(({ digest }) => !done.has(digest));
+    const ran: string[] = [];
+    try {
+      for (const { statement, digest } of missing) {
+        await this.command(statement, { timeoutMs: SOCKET_TIMEOUT_MS });
+        ran.push(digest);
+      }
+    } finally {
+      // All at once, since noting one costs the engine as much as creating a table. What a crash leaves unnoted runs again.
+      if (ran.length > 0) await this.command('INSERT INTO schema_statements SELECT arrayJoin({digests:Array(String)})', { params: { digests: ran } });
     }
-    if (changes.length > 0) this.#options.logger.info({ statements: changes.length, first: changes[0] }, 'columnar schema changed');
+    if (missing.length > 0) this.#options.logger.info({ statements: missing.length, first: missing[0]!.statement.slice(0, 80) }, 'columnar schema changed');
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,7 @@
+import { Supergraph } from '@apollo/federation-internals';
+import { QueryPlanner } from '@apollo/query-planner';
 import { parse } from 'graphql';
-import { createPlanner } from '../../gateway/planner.ts';
+import { plannerBy } from '../../gateway/planner.ts';
 import { soleOwners } from '../../gateway/sole-owners.ts';
 import { composeSupergraph } from '../../gateway/supergraph.ts';
 import type { RequestContext } from '../../platform/auth/principal.ts';
@@ -7,7 +9,8 @@ import type { RequestContext } from '../../platform/auth/principal.ts';
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
 const books = `${LINK} type Query { book(id: ID!): Book shelf(id: ID!): Shelf } type Book @key(fields: "id") { id: ID! title: String! } type Shelf { books: [Book!]! }`;
 const ratings = `${LINK} type Query { best: Book } type Book @key(fields: "id") { id: ID! stars: Int }`;
-const planner = createPlanner(composeSupergraph([{ name: 'books', sdl: books, url: 'http://books.invalid/' }, { name: 'ratings', sdl: ratings, url: 'http://ratings.invalid/' }]));
+const supergraph = composeSupergraph([{ name: 'books', sdl: books, url: 'http://books.invalid/' }, { name: 'ratings', sdl: ratings, url: 'http://ratings.invalid/' }]);
+const planner = plannerBy(new QueryPlanner(Supergraph.build(supergraph), { exposeDocumentNodeInFetchNode: true }));
 const context: RequestContext = { requestId: 'req_1', apiVersion: '2026-02-01', principal: null };
 
 interface Asked {

@@ -99,3 +99,11 @@ test('migrations run once, by however many processes at a time', async () => {
   const columns = await clickhouse.rows(`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'once'`, z.object({ name: z.string() }));
   expect(columns).toEqual([{ name: 'n' }]);
 });
+
+test('a migration that fails takes back nothing of what was done before it', async () => {
+  const first = 'CREATE TABLE IF NOT EXISTS begun (n UInt8) ENGINE = MergeTree ORDER BY n';
+  await expect(clickhouse.migrate([first, 'CREATE TABLE nonsense'])).rejects.toThrow();
+  await clickhouse.command('DROP TABLE begun');
+  await clickhouse.migrate([first]);
+  expect(await clickhouse.rows(`SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'begun'`, z.unknown())).toEqual([]);
+});
