@@ -50,7 +50,7 @@ describe('the record of a world', () => {
 
 describe('the report', () => {
   it('tells every bar, model and world, and shows what was not measured as a dash', () => {
-    const page = reportPage(records);
+    const page = reportPage(records, []);
     for (const { name } of barsOf(records)) expect(page).toContain(name);
     for (const { name } of records) expect(page).toContain(`| ${name} |`);
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
