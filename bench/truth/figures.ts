@@ -20,7 +20,7 @@ const MISSED = '#c2410c';
 const COMPARED = ['last_click', 'markov_1', 'shapley', 'prav', 'causal'] as const satisfies readonly Method[];
 const SIZED_METHODS = ['last_click', 'markov_1', 'shapley', 'causal'] as const satisfies readonly Method[];
 /** Dots beyond stand on the upper edge. */
-const WORST_TOTAL = 0.8;
+const WORST_TOTAL = 0.6;
 const TEXT = { fontFamily: 'system-ui, sans-serif', fontSize: 13, color: INK } as const;
 
 /** A picture that stands on its own: fixed colours on white. */

@@ -83,7 +83,7 @@ function sizeSection(records: readonly WorldRecord[], smaller: readonly WorldRec
   if (smaller.length === 0) return [];
   const sizes = worldsBySize(records, smaller).map(summaryOfSize);
   return [
-    `## How many customers does it need?\n\nThe causal model on the first ${sizes[0]!.worlds} working worlds, and those without effects that go with them, with ever more customers: a smaller world is the first customers of the larger one, under the same effects. Customers are all who were seen, buyers or not. A mean has its standard error behind it.`,
+    `## How many customers does it need?\n\nThe causal model on the first ${sizes[0]!.worlds} working worlds, and those without effects that go with them, with ever more customers: a smaller world is the first customers of the larger one, under the same effects. They are some of the bars’ worlds, so that the last row is not the verdict above. Customers are all who were seen, buyers or not. A mean has its standard error behind it.`,
     '![Error of the total and share error by number of customers](sizes.svg)',
     table(SIZE_COLUMNS, sizeRows(sizes)),
     sizeFindings(sizes),

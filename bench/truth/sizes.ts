@@ -68,7 +68,7 @@ export function sizeFindings(sizes: readonly SizeSummary[]): string {
   const [least, most] = [sizes[0]!, sizes.at(-1)!];
   const part = (of: (size: SizeSummary) => number): string => (of(most) / of(least)).toFixed(2);
   const behind = sizes.filter((size) => size.errors.shareError >= size.markovShareError);
-  const missed = sizes.map((size) => `${customers(size)}: ${size.bars.filter(({ met }) => !met).map(({ name }) => name.split(':')[0]!).join(', ') || 'none'}`);
+  const missed = sizes.map((size) => `${customers(size)}: ${size.bars.filter(({ met }) => !met).map(({ name }) => name.split(/[:,]/)[0]!).join(', ') || 'none'}`);
   return [
     `From ${customers(least)} to ${customers(most)} customers the error of the total comes to ${part(({ errors }) => errors.totalError)} of what it was, where noise alone would come to ${Math.sqrt(least.users / most.users).toFixed(2)}: more customers shrink the noise and leave the rest, which an experiment can settle.`,
     `The share error comes to ${part(({ errors }) => errors.shareError)}, that of Markov to ${part(({ markovShareError }) => markovShareError)}.`,
