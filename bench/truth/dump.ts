@@ -7,10 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY_S } from '../../compute/run-options.ts';
 import { simulateWorld, WORLD_START_S } from './simulate-world.ts';
-import { reportWorlds, tuningWorlds } from './worlds.ts';
+import { everyWorld } from './worlds.ts';
 
 const [name, folder] = process.argv.slice(2);
-const worlds = [...tuningWorlds(), ...reportWorlds()];
+const worlds = everyWorld();
 const spec = worlds.find((world) => world.name === name)?.spec();
 if (spec === undefined || folder === undefined) {
   console.error(`Usage: npm run bench truth/dump WORLD FOLDER\nWorlds: ${worlds.map((world) => world.name).join(', ')}`);

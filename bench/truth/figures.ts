@@ -1,5 +1,5 @@
 import type { CustomSeriesRenderItem } from 'echarts';
-import { CustomChart, BarChart, ScatterChart } from 'echarts/charts';
+import { CustomChart, BarChart, LineChart, ScatterChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
 import { init, use, type EChartsCoreOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
@@ -7,10 +7,10 @@ import { meanOf } from './accuracy.ts';
 import { METHODS } from './estimate-world.ts';
 import type { Method } from './estimate-world.ts';
 import { METHOD_NAMES } from './method-names.ts';
-import { channelWorlds, errorsOf, shareErrorOf } from './summary.ts';
+import { channelWorlds, errorsOf, shareErrorOf, totalErrorOf, works } from './summary.ts';
 import type { WorldRecord } from './world-record.ts';
 
-use([BarChart, CustomChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
 const INK = '#1d2529';
 const FAINT = '#667078';
@@ -18,6 +18,9 @@ const LINE = '#e3e5e3';
 const COLOUR: Readonly<Partial<Record<Method, string>>> = { causal: '#0f766e', prav: '#2563eb', shapley: '#a16207', markov_1: '#9ca3af', last_click: '#c9a26b' };
 const MISSED = '#c2410c';
 const COMPARED = ['last_click', 'markov_1', 'shapley', 'prav', 'causal'] as const satisfies readonly Method[];
+const SIZED_METHODS = ['last_click', 'markov_1', 'shapley', 'causal'] as const satisfies readonly Method[];
+/** Dots beyond stand on the upper edge. */
+const WORST_TOTAL = 0.6;
 const TEXT = { fontFamily: 'system-ui, sans-serif', fontSize: 13, color: INK } as const;
 
 /** A picture that stands on its own: fixed colours on white. */
@@ -66,6 +69,28 @@ export function familyFigure(families: ReadonlyMap<string, readonly WorldRecord[
       data: names.map((name) => meanOf(families.get(name)!.map((world) => shareErrorOf(world, method)))),
     })),
   }, 380);
+}
+
+/** Left a dot per world, its error of the total, and their mean; right the mean share error of some methods. `sizes` are the same worlds with ever more customers. */
+export function sizeFigure(sizes: readonly (readonly WorldRecord[])[]): string {
+  const working = sizes.map((some) => some.filter(works));
+  const axis = (gridIndex: number): EChartsCoreOption => ({
+    type: 'category', gridIndex, data: sizes.map((some) => `${Math.round(some[0]!.users / 1000)}k`), name: 'customers', nameLocation: 'middle', nameGap: 32,
+    nameTextStyle: { ...TEXT, color: FAINT }, axisLabel: TEXT, axisTick: { show: false }, axisLine: { lineStyle: { color: FAINT } },
+  });
+  const line = { type: 'line', symbolSize: 7, lineStyle: { width: 2.5 } } as const;
+  return render({
+    title: [title('Error of the total: each dot a world, the line their mean'), { ...title('Mean share error'), left: 560 }],
+    legend: { bottom: 4, left: 560, itemGap: 24, textStyle: TEXT, data: SIZED_METHODS.map((method) => METHOD_NAMES[method]) },
+    grid: [{ left: 70, width: 440, top: 52, bottom: 76 }, { left: 610, right: 24, top: 52, bottom: 76 }],
+    xAxis: [axis(0), axis(1)],
+    yAxis: [{ ...percentAxis('', WORST_TOTAL), name: '', gridIndex: 0 }, { ...percentAxis(''), name: '', gridIndex: 1 }],
+    series: [
+      { type: 'scatter', xAxisIndex: 0, yAxisIndex: 0, symbolSize: 6, itemStyle: { color: INK, opacity: 0.35 }, data: working.flatMap((some, size) => some.map((world) => [size, Math.min(WORST_TOTAL, Math.abs(totalErrorOf(world, 'causal')))])) },
+      { ...line, name: 'mean', xAxisIndex: 0, yAxisIndex: 0, itemStyle: { color: COLOUR.causal }, data: working.map((some) => errorsOf(some, 'causal').totalError) },
+      ...SIZED_METHODS.map((method) => ({ ...line, name: METHOD_NAMES[method], xAxisIndex: 1, yAxisIndex: 1, itemStyle: { color: COLOUR[method] }, data: working.map((some) => errorsOf(some, method).shareError) })),
+    ],
+  }, 400);
 }
 
 const TOP = 1.2;

@@ -1,7 +1,7 @@
 /** A process of its own that works worlds off: a name comes in, its record goes out. Started by record-worlds.ts. */
 import { recordOf } from './world-record.ts';
 import type { WorldRecord } from './world-record.ts';
-import { reportWorlds, tuningWorlds } from './worlds.ts';
+import { everyWorld } from './worlds.ts';
 
 /** What goes out for each name that comes in. */
 export interface WorldAnswer {
@@ -9,7 +9,7 @@ export interface WorldAnswer {
   readonly tookMs: number;
 }
 
-const worlds = [...reportWorlds(), ...tuningWorlds()];
+const worlds = everyWorld();
 
 process.on('message', (name: string) => {
   const world = worlds.find((one) => one.name === name);

@@ -1,6 +1,7 @@
 import { FAMILIES } from '../../../bench/truth/world-families.ts';
+import { simulateWorld } from '../../../bench/truth/simulate-world.ts';
 import { paidChannels } from '../../../bench/truth/world-spec.ts';
-import { reportWorlds, tuningWorlds } from '../../../bench/truth/worlds.ts';
+import { REPORT_USERS, reportWorlds, SMALLER_SIZES, smallerWorlds, tuningWorlds } from '../../../bench/truth/worlds.ts';
 import { DEFAULT_BASELINE_CHANNELS, isBaselineChannel } from '../../../subgraphs/attribution/data-sources/data-source.ts';
 
 const specs = [...reportWorlds(), ...tuningWorlds()].map(({ draft }) => draft);
@@ -28,6 +29,27 @@ describe('the worlds of the truth report', () => {
       spec.channels.forEach((channel) => expect(isBaselineChannel(channel.name, DEFAULT_BASELINE_CHANNELS)).toBe(!channel.paid));
       expect(spec.channels.length - paid.length).toBe(2);
     }
+  });
+
+  it('have the customers that the bars were set for, and smaller ones are the same worlds with fewer', () => {
+    expect(report.every(({ users }) => users === REPORT_USERS)).toBe(true);
+    const smaller = smallerWorlds().map(({ draft }) => draft);
+    expect(new Set(smaller.map(({ name }) => name)).size).toBe(smaller.length);
+    for (const spec of smaller) {
+      const [whole, size] = spec.name.split('_of_');
+      expect(SMALLER_SIZES.map(String)).toContain(size);
+      expect(spec).toEqual({ ...report.find(({ name }) => name === whole), name: spec.name, users: Number(size) });
+    }
+  });
+
+  it('begin with the same people, whatever their number', () => {
+    const [world] = reportWorlds();
+    const some = simulateWorld({ ...world!.draft, users: 300 });
+    const more = simulateWorld({ ...world!.draft, users: 500 });
+    expect(some.events.timeS.length).toBeGreaterThan(0);
+    expect(more.events.timeS.subarray(0, some.events.timeS.length)).toEqual(some.events.timeS);
+    expect(more.events.channel.subarray(0, some.events.channel.length)).toEqual(some.events.channel);
+    expect(more.truth.conversions).toBeGreaterThan(some.truth.conversions);
   });
 
   it('share neither names nor seeds with the worlds for tuning', () => {
