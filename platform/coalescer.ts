@@ -1,3 +1,5 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
 /** Those who asked the same in one turn of the event loop. */
 interface Group<Answer> {
   askers: number;
@@ -34,13 +36,13 @@ export class Coalescer<Question, Answer> {
   }
 
   #gather(key: string, question: Question): Group<Answer> {
-    const answer = new Promise<Answer>((resolve) => {
-      setImmediate(() => {
+    const group: Group<Answer> = {
+      askers: 0,
+      answer: endOfTurn().then(() => {
         this.#gathering.delete(key);
-        resolve(this.#ask(question, group.askers));
-      });
-    });
-    const group: Group<Answer> = { askers: 0, answer };
+        return this.#ask(question, group.askers);
+      }),
+    };
     this.#gathering.set(key, group);
     return group;
   }

@@ -43,13 +43,15 @@ export interface GroundOptions {
   readonly logger: Logger;
   /** A fresh one when absent. */
   readonly registry?: Registry;
+  /** Longest that a transaction may take, as `DatabaseOptions` has it. */
+  readonly databaseTimeoutMs?: number;
 }
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
 export async function openGround(options: GroundOptions): Promise<Ground> {
   const { config, logger, registry = new Registry() } = options;
   const url = options.database.applicationUrl;
-  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger });
+  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(options.databaseTimeoutMs === undefined ? {} : { timeoutMs: options.databaseTimeoutMs }) });
   const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS, registry })]);
   const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
   await migrateColumnarTables(clickhouse);
