@@ -72,7 +72,7 @@ describe('the life of a process', () => {
   });
 
   test('--print-config shows every setting and no secret, and starts nothing', async () => {
-    const secrets = { INTERNAL_SECRET: 'internal-'.repeat(5), KEY_PEPPER: 'pepper-'.repeat(6), KEY_ENCRYPTION_KEY: 'encryption-'.repeat(4), BOOTSTRAP_TOKEN: 'bootstrap-'.repeat(4) };
+    const secrets = { INTERNAL_SECRET: 'internal-'.repeat(5), KEY_PEPPER: 'pepper-'.repeat(6), KEY_ENCRYPTION_KEY: 'encryption-'.repeat(4), BOOTSTRAP_TOKEN: 'bootstrap-'.repeat(4), METRICS_TOKEN: 'metrics-'.repeat(4) };
     const { code, stdout, stderr } = await Service.spawn({
       env: { ...env, ...secrets, DATABASE_URL: 'postgres://me:s3cret@db.example/liftgraph', CLICKHOUSE_URL: 'http://me:s3cret@ch.example:8123' },
       program: 'launcher',
