@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { REGIONS, type Region } from '../schema/value-lists.ts';
 import { parseRateLimits, standardRateLimits, type RateLimits } from './auth/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from './auth/tiers.ts';
+import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
 import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
@@ -177,8 +178,6 @@ const environmentSchema = z.object({
 type Environment = z.output<typeof environmentSchema>;
 type Variable = keyof Environment;
 
-/** Variables whose value must not be printed, not even in an error. */
-const SECRET_VARIABLES: ReadonlySet<string> = new Set<Variable>(['INTERNAL_SECRET', 'KEY_PEPPER', 'KEY_ENCRYPTION_KEY', 'BOOTSTRAP_TOKEN', 'METRICS_TOKEN']);
 const URL_VARIABLES: ReadonlySet<string> = new Set<Variable>(['DATABASE_URL', 'DATABASE_OWNER_URL', 'CLICKHOUSE_URL']);
 
 /** What each role cannot do without, beyond the defaults. Role `all` brings its own servers. */
@@ -265,35 +264,9 @@ function toConfig(environment: Environment): Config {
   };
 }
 
-/** The configuration as `name = value` lines for people, without any secret. */
-export function describeConfig(config: Config): string[] {
-  const { subgraphUrls, ...rest } = config;
-  const flat: Record<string, unknown> = { ...rest };
-  for (const [subgraph, address] of Object.entries(subgraphUrls)) flat[`subgraphUrls.${subgraph}`] = address;
-  return Object.entries(flat).map(([name, value]) => `${name} = ${described(name, value)}`);
-}
-
-function described(name: string, value: unknown): string {
-  if (value === undefined) return '(not set)';
-  if (name === 'internalSecret' || name === 'keyPepper' || name === 'keyEncryptionKey' || name === 'bootstrapToken' || name === 'metricsToken') return '(set, hidden)';
-  if (name === 'trustWeights') return Object.entries(value as TrustWeights).map(([component, weight]) => `${component}=${weight}`).join(',');
-  if (name === 'rateLimits') return Object.entries(value as RateLimits).map(([rateClass, { perMinute, perDay }]) => `${rateClass}=${perMinute}${perDay === null ? '' : `/${perDay}`}`).join(',');
-  if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(', ');
-  return typeof value === 'string' ? withoutPassword(value) : String(value);
-}
-
 function shown(variable: string, value: string | undefined): string {
   if (value === undefined) return '';
   if (SECRET_VARIABLES.has(variable)) return '(hidden)';
   // What is no proper URL may still carry a password somewhere.
   return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '') ? '(hidden, not a URL)' : withoutPassword(value);
-}
-
-function withoutPassword(value: string): string {
-  if (!URL.canParse(value)) return value;
-  const address = new URL(value);
-  if (address.password === '' && !/[?&](password|sslpassword|sslkey)=/i.test(address.search)) return value;
-  if (address.password !== '') address.password = '***';
-  for (const key of new Set(address.searchParams.keys())) if (/password|sslkey/i.test(key)) address.searchParams.set(key, '***');
-  return address.href;
 }

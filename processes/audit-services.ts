@@ -21,6 +21,7 @@ export function auditPlaces({ auditHeadsFile, auditArchiveDir, dataDir }: Pick<C
   return { headsFile: auditHeadsFile ?? join(dataDir, 'audit-heads.ndjson'), archiveDirectory: auditArchiveDir ?? join(dataDir, 'audit-archive') };
 }
 
+/** Chains what was told to the log; addresses are hashed under the pepper. */
 export function auditSealer(database: Database, keyPepper: Buffer): AuditSealer {
   return new AuditSealer(database, new AddressHasher(keyPepper));
 }

@@ -1,5 +1,6 @@
 import { useRateLimits } from '../platform/auth/rate-limits.ts';
-import { ConfigError, describeConfig, loadConfig, type Config } from '../platform/config.ts';
+import { ConfigError, loadConfig, type Config } from '../platform/config.ts';
+import { describeConfig } from '../platform/describe-config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { useTrustWeights } from '../platform/trust/weights.ts';
 import { watchParent } from './parent-watch.ts';

@@ -29,7 +29,7 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
       yield value;
     }
   } catch (error) {
-    throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body ended before it was complete.', { code: 'incomplete_body', cause: error });
+    throw error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The body ended before it was complete. Send the request again.', { code: 'incomplete_body', cause: error });
   } finally {
     // Not awaited: behind a stalled next() it would wait for the client.
     void chunks.return?.();
@@ -39,7 +39,7 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
 async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving.', { code: 'body_timeout' })), Math.max(0, timeoutMs));
+    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving. Send the request again, without long pauses.', { code: 'body_timeout' })), Math.max(0, timeoutMs));
   });
   try {
     return await Promise.race([next, stalled]);

@@ -35,7 +35,7 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
     });
   });
   await Promise.race([pipeline(Readable.from(body), parser).catch(unreadable), parsed]);
-  if (used === undefined) throw new ProblemError('invalid_request', 'The form has no file part.', { code: 'missing_file' });
+  if (used === undefined) throw new ProblemError('invalid_request', 'The form has no file part. Send one part with a file name, as curl -F file=@rows.csv does.', { code: 'missing_file' });
   return used;
 }
 

@@ -27,6 +27,7 @@ export interface ScrutinyResult {
 
 const WITNESSES = ['markov', 'shapley', 'prav'] as const;
 
+/** Looks at the credit of one model beside that of the others. `invalid_input` where the model gave none. */
 export function runScrutiny({ model, outcomes, witness, seed }: ScrutinyInput): ScrutinyResult | Failure {
   const outcome = outcomes[model];
   if (!outcome.ok) return failure('invalid_input', `${model} gave no credit to look at.`);

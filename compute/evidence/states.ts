@@ -22,6 +22,7 @@ export function statesOf(channels: number, occurrences: () => Float64Array): Sta
   return { of, size: MOST_STATES, areChannels: false };
 }
 
+/** Touches of each channel over all journeys, conversions or not. */
 export function touchesOfPaths({ channels, offsets, steps, conversions, nulls }: PathTable): Float64Array {
   const counts = new Float64Array(channels.length);
   for (let p = 0; p < conversions.length; p++) for (let i = offsets[p]!; i < offsets[p + 1]!; i++) counts[steps[i]!]! += conversions[p]! + nulls[p]!;

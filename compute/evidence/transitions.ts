@@ -15,6 +15,7 @@ export interface Transitions {
   readonly nulls: Float64Array;
 }
 
+/** Zeros, for {@link Transitions} to be counted into. */
 export function emptyTransitions(size: number): Transitions {
   return {
     size,

@@ -29,6 +29,7 @@ function* chunked(lines: Iterable<string>): Generator<Buffer> {
   if (text !== '') yield Buffer.from(text);
 }
 
+/** `touchpoints.csv`, the header first. */
 export function* touchpointLines(touches: readonly Touch[]): Generator<string> {
   yield 'user_id,event_id,timestamp,channel,campaign,source,medium,cost,event_type';
   for (const [index, touch] of touches.entries()) {
@@ -37,6 +38,7 @@ export function* touchpointLines(touches: readonly Touch[]): Generator<string> {
   }
 }
 
+/** `touchpoints.ndjson`: the same rows as objects. */
 export function* touchpointObjects(touches: readonly Touch[]): Generator<string> {
   for (const [index, touch] of touches.entries()) {
     const { name, source, medium, campaigns, costPerTouch } = CHANNELS[touch.channel]!;
@@ -47,6 +49,7 @@ export function* touchpointObjects(touches: readonly Touch[]): Generator<string>
   }
 }
 
+/** `orders.csv`, the header first; revenue in major units. */
 export function* orderLines(orders: readonly Order[]): Generator<string> {
   yield 'order_id,user_id,timestamp,revenue,currency,new_customer';
   for (const [index, order] of orders.entries()) {
@@ -100,6 +103,7 @@ export function* spendLines(touches: readonly Touch[], calendar: ShopCalendar, s
   }
 }
 
+/** `paths.csv`: journeys added up by path, the header first. */
 export function* pathLines(users: readonly UserHistory[]): Generator<string> {
   yield 'path,conversions,revenue,nulls';
   for (const [path, { conversions, cents, nulls }] of aggregatePaths(users)) yield `${path},${conversions},${decimal(cents)},${nulls}`;

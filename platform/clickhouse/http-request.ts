@@ -34,6 +34,7 @@ const INSERT_WITH_DATA = /^(\s*insert\s[^]*?)\s+format\s+(\w+)\s*;?\s*$/i;
 const INPUT_FUNCTION = /\binput\s*\(\s*(?=')/i;
 const PLACEHOLDER = /\{\s*([A-Za-z_]\w*)\s*:/g;
 
+/** Reads the parameters of a request. @throws EngineError for names that cannot be identifiers */
 export function readStatementRequest(url: URL): StatementRequest {
   const params = new Map<string, string>();
   const settings = new Map<string, string>();

@@ -59,6 +59,7 @@ export interface Caller {
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
 const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA', 'ESERVFAIL']);
 
+/** A way out with these rules and limits. */
 export function createCaller(options: CallerOptions): Caller {
   const { allowPrivate, timeoutMs, maxResponseBytes, lookup = allowPrivate ? (systemLookup as Lookup) : nameLookup() } = options;
 

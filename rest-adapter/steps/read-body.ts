@@ -19,7 +19,7 @@ export const readBody: Step = {
       // A larger body may take longer in proportion: what is refused is a slow client, not a large file.
       call.body = await readJson(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
     }
-    if (call.body === undefined && needsBody(operation)) throw new ProblemError('invalid_request', 'This operation needs a JSON body.', { code: 'missing_body' });
+    if (call.body === undefined && needsBody(operation)) throw new ProblemError('invalid_request', 'This operation needs a JSON body. Send an object, as Content-Type: application/json.', { code: 'missing_body' });
     await next();
   },
 };

@@ -79,9 +79,9 @@ describe('the life of a process', () => {
       args: ['--print-config'],
     }).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`dataDir = ${folder.path}\n`);
-    expect(stdout).toContain('databaseUrl = postgres://me:***@db.example/liftgraph\n');
-    expect(stdout).not.toMatch(/internal-|pepper-|encryption-|bootstrap-|s3cret/);
+    expect(stdout).toContain(`LIFTGRAPH_DATA_DIR = ${folder.path}\n`);
+    expect(stdout).toContain('DATABASE_URL = postgres://me:***@db.example/liftgraph\n');
+    expect(stdout).not.toMatch(/internal-|pepper-|encryption-|bootstrap-|metrics-|s3cret/);
   });
 
   test('Ctrl-C leaves nothing running', async () => {

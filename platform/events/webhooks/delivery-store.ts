@@ -61,6 +61,7 @@ export async function listDeliveries(em: SqlEntityManager, endpointId: Uuid, fil
   return (await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_deliveries where ${condition} order by id desc limit ? offset ?`, [...values, page.limit, page.offset])).map(deliveryOf);
 }
 
+/** How many {@link listDeliveries} would find in all. */
 export async function countDeliveries(em: SqlEntityManager, endpointId: Uuid, filter: DeliveryFilter): Promise<number> {
   const { condition, values } = matching(endpointId, filter);
   const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_deliveries where ${condition}`, values);

@@ -62,6 +62,7 @@ export async function listWebhooks(em: SqlEntityManager, all: boolean, page: { r
   return rows.map(endpointOf);
 }
 
+/** How many {@link listWebhooks} would find in all. */
 export async function countWebhooks(em: SqlEntityManager, all: boolean): Promise<number> {
   const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_endpoints where kind = 'webhook' and (is_active or ?)`, [all]);
   return Number(row.count);

@@ -52,6 +52,7 @@ export class ReferralFilterInput {
   depth?: number | null;
 }
 
+/** As the graph shows it: public ids, money in major units, progress from 0 to 1. */
 export function presentReferral({ referredId, referredName, accumulatedDeltaRCents, ...referral }: Referral): ReferralType {
   return {
     ...referral,

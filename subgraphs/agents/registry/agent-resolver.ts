@@ -99,7 +99,7 @@ export class AgentResolver {
   /** @throws ProblemError `resource_not_found` */
   async #self(principal: Principal, context: RequestContext): Promise<AgentType> {
     const agent = await ownProfile(this.#services.database, principal);
-    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent.');
+    if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
     return presentAgent(agent, this.#trust(context));
   }
 

@@ -90,7 +90,7 @@ const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
  */
 export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
   if (data.totals.conversions === 0) {
-    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, or upload the orders.' });
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, upload the orders, or name another conversion event.' });
   }
   if (data.totals.journeys === 0) {
     throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });

@@ -47,6 +47,7 @@ export async function awaitNotices(em: SqlEntityManager, { dataSourceId }: LateR
   await em.execute(`select pg_advisory_xact_lock(${LOCK})`, [dataSourceId]);
 }
 
+/** The look at the late rows of a source. */
 export function lateRowsOf({ accountId, environment, id }: DataSource): LateRowsJob {
   return { accountId, environment, dataSourceId: id as Uuid };
 }

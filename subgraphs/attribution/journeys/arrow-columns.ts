@@ -22,6 +22,7 @@ function listColumn(batch: RecordBatch, name: string): { elements: Data; offsets
   return { elements: data.children[0]!, offsets: offsetsOf(data) };
 }
 
+/** Lists of 16-bit integers, concatenated, and where each row's list starts. */
 export function uint16Lists(batch: RecordBatch, name: string): { elements: Uint16Array; offsets: Int32Array } {
   const { elements, offsets } = listColumn(batch, name);
   return { elements: elements.values as Uint16Array, offsets };
@@ -34,6 +35,7 @@ export function wordLists(batch: RecordBatch, name: string): { words: Uint32Arra
   return { words: new Uint32Array(values.buffer, values.byteOffset, values.length * 2), offsets };
 }
 
+/** A column of floats as it lies in the batch, without a copy. */
 export function float64Column(batch: RecordBatch, name: string): Float64Array {
   return columnOf(batch, name).values as Float64Array;
 }

@@ -22,6 +22,7 @@ const MAX_OFFSET_MINUTES = 14 * 60;
 
 const missing = (cell: string): CellCheck => ({ fails: `${cell} = ''`, code: 'missing_value' });
 
+/** Text as it stands, of at most {@link MAX_TEXT_BYTES}. */
 export function textCell(cell: string, { required }: { required: boolean }): ParsedCell {
   return {
     value: cell,
@@ -98,6 +99,7 @@ export function countCell(cell: string): ParsedCell {
   return { value: `toUInt64(greatest(${parsed.value}, 0))`, checks: parsed.checks };
 }
 
+/** 1 or 0; an empty cell is 0. */
 export function flagCell(cell: string): ParsedCell {
   return {
     value: `toUInt8(lower(${cell}) IN ${FLAG_SET})`,

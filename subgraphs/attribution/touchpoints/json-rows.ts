@@ -28,6 +28,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ProblemError('invalid_request', 'The body is not valid JSON', { cause: error });
+    throw new ProblemError('invalid_request', 'The body is not valid JSON.', { cause: error });
   }
 }

@@ -26,7 +26,7 @@ export function uploadBody(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array
   async function* content(): AsyncGenerator<Uint8Array> {
     for await (const piece of await decoded(body, encoding)) {
       bytes += piece.length;
-      if (bytes > maxBytes) throw new ProblemError('payload_too_large', `The content is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw new ProblemError('payload_too_large', `The content is larger than ${maxBytes} bytes. Send it in several uploads.`);
       hash.update(piece);
       yield piece;
     }
@@ -50,7 +50,7 @@ async function* gunzipped(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
-    throw new ProblemError('validation_error', 'The content is not valid gzip, or it ends too early', { code: 'corrupt_gzip', cause: error });
+    throw new ProblemError('validation_error', 'The content is not valid gzip, or it ends too early. Compress it anew, or send it as it is.', { code: 'corrupt_gzip', cause: error });
   }
 }
 
