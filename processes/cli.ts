@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
 import { PLANS, SCOPES, type Plan, type Scope } from '../platform/auth/principal.ts';
@@ -9,6 +8,7 @@ import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
 import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
+import { packageVersion } from './package-version.ts';
 
 /** Exit codes of every command. */
 const EXIT = { ok: 0, badInput: 1, internal: 2, interrupted: 130 } as const;
@@ -44,10 +44,9 @@ Of verify and audit verify: 0 the result is genuine, the chain proven; 1 it is n
 
 /** The command line. What a command needs is loaded when it runs, so that help comes at once. */
 function buildProgram(exitWith: (code: number) => void): Command {
-  const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
   const program = new Command('liftgraph')
     .description('Causal marketing attribution: what did each channel change?')
-    .version(version)
+    .version(packageVersion())
     .showHelpAfterError('(liftgraph --help shows examples)')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
@@ -187,11 +186,6 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .option('--older-than-days <days>', 'entries of this age', wholeNumber(0, 36_500), 90)
     .action(async (options: AuditArchiveOptions) => (await import('./cli/audit-command.ts')).runAuditArchive(options));
   return program;
-}
-
-/** package.json lies above `processes/`, in a checkout and, one folder further, in a build. */
-function packageFile(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../package.json' : '../../package.json', import.meta.url);
 }
 
 function calendarDate(value: string): string {

@@ -2,8 +2,8 @@ import type { ComputePool } from '../compute/pool.ts';
 import type { HealthCheck, HealthReport } from '../rest-adapter/representations/health-report.ts';
 import type { Ground } from './ground.ts';
 
-/** Of the software; the contract's description version. */
-export const VERSION = '1.0.0';
+/** Of the interface, as its OpenAPI document says it. */
+const VERSION = '1.0.0';
 
 /** A compute queue this deep makes callers wait for seconds. */
 const DEEP_QUEUE = 16;
