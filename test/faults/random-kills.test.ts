@@ -145,6 +145,8 @@ describe(`${KILLS} random kills with seed ${SEED}`, () => {
 
     test('an event that the audit log has twice, and an entry that it lost', async () => {
       const account = `(select account_id from attribution.data_sources where id = '${requireUuid('ds', source().id, 'data source')}')`;
+      // What was computed is none of this test's business.
+      ledger[0]!.sources.length = 0;
       await folder.sql(`insert into events.told_audit_events (event_id, tenant_id, body) select gen_random_uuid(), account_id, entry::jsonb || jsonb_build_object('type', entry::jsonb -> 'event_type', 'requestId', 'req_1', 'userAgent', null) from events.audit_entries where sequence = 1 and account_id = ${account}`, []);
       expect(await broken()).toContain('a registration stands in the audit log 2 times');
       await folder.sql('alter table events.audit_entries disable trigger all', []);

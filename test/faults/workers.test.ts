@@ -9,7 +9,7 @@ import { shopRows } from './shop-rows.ts';
 import { openSplitHouse, type SplitHouse } from './split-house.ts';
 
 /** So many channels that the models take seconds. */
-const LONG = { users: 4_000, channels: 50, touches: 6, seed: 11 } as const;
+const LONG = { users: 4_000, channels: 40, touches: 6, seed: 11 } as const;
 const SHORT = { users: 500, channels: 5, touches: 4, seed: 12 } as const;
 
 jest.setTimeout(120_000);

@@ -49,9 +49,10 @@ test('a name without an address is not known', async () => {
 
 test('names whose servers are silent hold up no others, and are given up in time', async () => {
   const startedMs = performance.now();
-  const silent = Promise.allSettled(Array.from({ length: 64 }, (_, index) => caller.call({ url: `https://silent${index}.test/`, method: 'POST', headers: {} })));
+  let givenUp = 0;
+  const silent = Promise.allSettled(Array.from({ length: 64 }, (_, index) => caller.call({ url: `https://silent${index}.test/`, method: 'POST', headers: {} }).finally(() => (givenUp += 1))));
   await caller.assertCallable('https://four.test/');
-  expect(performance.now() - startedMs).toBeLessThan(500);
+  expect(givenUp).toBe(0);
   for (const outcome of await silent) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'dns' } });
   expect(performance.now() - startedMs).toBeLessThan(6_000);
 }, 20_000);
