@@ -24,7 +24,7 @@ describe('PostgreSQL killed with -9 under requests', () => {
     service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, JOB_LEASE_S: '2' } });
     caller = await Caller.register(service.root);
     source = await connectSource(caller);
-    await upload(caller, source, shopRows({ users: 4_000, channels: 50, touches: 6, seed: 31 }));
+    await upload(caller, source, shopRows({ users: 4_000, channels: 40, touches: 6, seed: 31 }));
     undisturbed = digestOf(await analyse(caller, source));
   });
 

@@ -40,7 +40,7 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
 
   beforeAll(async () => {
     receiver = await UnreliableReceiver.open();
-    env = { LIFTGRAPH_DATA_DIR: folder.path, JOB_LEASE_S: '2', COMPUTE_THREADS: '2', PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
+    env = { LIFTGRAPH_DATA_DIR: folder.path, JOB_LEASE_S: '4', COMPUTE_THREADS: '2', PORT: String(await freePort()), WEBHOOK_ALLOW_PRIVATE: 'true' };
     service = await Service.start({ env });
   });
 

@@ -15,7 +15,7 @@ jest.setTimeout(120_000);
 const STOP_MS = 20_000;
 const CLIENTS = 8;
 const PROBE_MS = 10;
-const LONG = shopRows({ users: 4_000, channels: 50, touches: 6, seed: 41 });
+const LONG = shopRows({ users: 4_000, channels: 40, touches: 6, seed: 41 });
 const SMALL = shopRows({ users: 300, channels: 4, touches: 4, seed: 42 });
 
 describe('SIGTERM under load', () => {
