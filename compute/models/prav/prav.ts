@@ -6,6 +6,7 @@ import type { Checkpoint, Failure } from '../../outcome.ts';
 import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 import { sharesOf, sumOf } from '../credits.ts';
+import { claimedPart } from './claim.ts';
 import { estimationEnd, regroup, Scalar, sumExposures, sumOfCells } from './exposure-sums.ts';
 import type { ExposureSums, Segments } from './exposure-sums.ts';
 import { estimateFolds, FOLD_CELLS } from './folds.ts';
@@ -83,13 +84,17 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const onGroups: EstimateOn = joint?.onGroups ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byGroup, belongs), at));
   const onFolds: EstimateOn = joint?.onFolds ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byFold, belongs), at));
 
-  const { kappa, averageOrderValue, lift, pull, incrementalRevenue } = estimate;
+  const { kappa, averageOrderValue, lift, pull } = estimate;
   const replicates = replicate(onGroups, options, kappa);
   const channels = events.channels.length;
   const z = twoSidedZ(options.confidenceLevel);
   const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };
   const revenuePerEffect = counted.touches.map((touches) => touches * averageOrderValue);
   const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
+  const claimed = joint === null ? 1 : claimedPart(joint.estimate, revenuePerEffect, replicates.signed, groups, isBaseline);
+  const asClaimed = (figures: Float64Array): Float64Array => figures.map((figure) => figure * claimed);
+  const incrementalRevenue = asClaimed(estimate.incrementalRevenue);
+  const conversions = asClaimed(estimate.incrementalConversions);
   const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
   const { kappaRange, low, high } =
     joint === null
@@ -101,6 +106,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
   if (sample === 'fits' && joint === null) warnings.push('Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.');
   if (sample === 'too many channels') warnings.push('There are too many channels to tell overlapping touches apart: each was judged by itself, and the total can be far off. Ask for fewer channels, or merge small ones.');
+  if (claimed < 1) warnings.push(`What the paid channels show in total is no more than the error of the estimate could make: ${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`);
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
   const revenueAt = (at: number): Float64Array => revenueOf(incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET), averageOrderValue, all, 1);
   checkpoint(0.97);
@@ -113,6 +119,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     kappa,
     adStock: stock === null ? null : { ratio: stock.ratio, beyond: stock.beyond },
     restraint: joint?.correction.restraint ?? 1,
+    claimed,
     kappaByBaseline,
     kappaRange,
     y0: estimate.y0,
@@ -124,18 +131,18 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     pull,
     halo: joint?.correction.halo ?? new Float64Array(channels),
     effect: estimate.effect,
-    conversions: estimate.incrementalConversions,
+    conversions,
     value: incrementalRevenue,
-    share: sharesOf(incrementalRevenue, estimate.incrementalConversions),
+    share: sharesOf(incrementalRevenue, conversions),
     signedRevenue: estimate.signedRevenue,
     standardError,
     intervalLow,
     intervalHigh,
     total: sumOf(incrementalRevenue),
-    totalStandardError: jackknifeError(replicates.totals, groups),
+    totalStandardError: claimed * jackknifeError(replicates.totals, groups),
     rangeConversions: all.scalars[Scalar.rangeConversions]!,
     rangeRevenue: all.scalars[Scalar.rangeRevenue]!,
-    replicates: replicates.revenue,
+    replicates: asClaimed(replicates.revenue),
     groups,
     revenueAtKappaHigh: revenueAt(kappaRange[1]),
     revenueAtKappaLow: revenueAt(kappaRange[0]),

@@ -40,6 +40,7 @@ export function modelDiagnostics(model: AttributionModel, outcomes: ModelOutcome
           visits_brought_per_touch: byChannel(prav.channels, prav.halo),
           ad_stock: prav.adStock,
           restraint: prav.restraint,
+          claimed: prav.claimed,
           effect_per_touch: byChannel(prav.channels, prav.effect),
           standard_error: byChannel(prav.channels, prav.standardError),
         }
