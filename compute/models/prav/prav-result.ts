@@ -41,7 +41,7 @@ export interface PravResult extends ChannelCredits {
   readonly halo: Float64Array;
   /** joint estimate: κ over that of the placebos, 0.1 to 1; below 1 where paid channels would fall below 0 and differ by more than chance, or the two readings of κ do */
   readonly restraint: number;
-  /** joint estimate: the part, 0 to 1, of the total that is claimed; below 1 where the estimate's own error could make as much */
+  /** joint estimate: the part, 0 to 1, of the total that is claimed; below 1 where an error of κ could make as much */
   readonly claimed: number;
   /** joint estimate: how effects wear off, and by what factor the whole effect exceeds that within the horizon (lift, pull and effect contain it) */
   readonly adStock: { readonly ratio: number; readonly beyond: number } | null;

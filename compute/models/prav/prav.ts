@@ -91,7 +91,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };
   const revenuePerEffect = counted.touches.map((touches) => touches * averageOrderValue);
   const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
-  const claimed = joint === null ? 1 : claimedPart(joint.estimate, revenuePerEffect, replicates.signed, groups, isBaseline);
+  const claimed = joint === null ? 1 : claimedPart(joint.estimate, revenuePerEffect, isBaseline);
   const asClaimed = (figures: Float64Array): Float64Array => figures.map((figure) => figure * claimed);
   const incrementalRevenue = asClaimed(estimate.incrementalRevenue);
   const conversions = asClaimed(estimate.incrementalConversions);
@@ -106,7 +106,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   if (joint === null && kappaByBaseline.length === 0) warnings.push(`No single unpaid channel has ${FEWEST_PLACEBO_EXPOSURES} visits that can be followed: the intervals rest on all of them together.`);
   if (sample === 'fits' && joint === null) warnings.push('Unpaid visits draw no further visits on balance, so that nothing tells what interest is worth in orders where touches overlap: each touch was judged by itself, and the total can be far off. An experiment would settle it.');
   if (sample === 'too many channels') warnings.push('There are too many channels to tell overlapping touches apart: each was judged by itself, and the total can be far off. Ask for fewer channels, or merge small ones.');
-  if (claimed < 1) warnings.push(`What the paid channels show in total is no more than the error of the estimate could make: ${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`);
+  if (claimed < 1) warnings.push(`What the paid channels show in total is no more than an error in the price of interest (κ) could make: ${claimed === 0 ? 'none' : `${Math.round(claimed * 100)} %`} of it is claimed. An experiment would settle it.`);
   if (all.scalars[Scalar.revenue]! < 0) warnings.push('Refunds exceed sales: incremental revenue is taken as 0.');
   const revenueAt = (at: number): Float64Array => revenueOf(incrementalAt(at, counted, estimate, setting, joint === null ? 0 : NEGATIVE_OFFSET), averageOrderValue, all, 1);
   checkpoint(0.97);

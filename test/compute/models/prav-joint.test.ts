@@ -38,6 +38,8 @@ describe('PRAV on large samples', () => {
     const sum = total(Object.values(caused)) * orderValue;
     expect(Math.abs(result.total - sum) / sum).toBeLessThan(0.25);
     expect(result.intervalLow[at(result, 'display')]).toBeGreaterThan(0);
+    expect(result.claimed).toBe(1);
+    expect(result.warnings).toEqual([]);
   });
 
   test('visits that a channel itself brings are found, and are no sign of selection', () => {
@@ -48,10 +50,25 @@ describe('PRAV on large samples', () => {
   });
 
   test('where no channel works little is claimed (so few users leave some noise), and no channel is called significant', () => {
-    const nothing = prav(simulateShoppers(9_000, 8, false).rows);
-    expect(nothing.estimator).toBe('joint');
-    expect(nothing.total / nothing.rangeRevenue).toBeLessThan(0.2);
-    expect(Math.max(...nothing.intervalLow)).toBe(0);
+    for (const seed of [2, 5, 8]) {
+      const nothing = prav(simulateShoppers(9_000, seed, false).rows);
+      expect(nothing.estimator).toBe('joint');
+      expect(nothing.total / nothing.rangeRevenue).toBeLessThan(0.03);
+      expect(Math.max(...nothing.intervalLow)).toBe(0);
+    }
+  });
+
+  test('what is claimed in part is so in every figure, and says so', () => {
+    const doubtful = prav(simulateShoppers(9_000, 1, false).rows);
+    expect(doubtful.claimed).toBeGreaterThan(0);
+    expect(doubtful.claimed).toBeLessThan(1);
+    const whole = total(doubtful.value) / doubtful.claimed;
+    expect(relativeDifference([whole], [total(doubtful.signedRevenue)])).toBeLessThan(1e-9);
+    expect(relativeDifference([total(doubtful.conversions) * doubtful.averageOrderValue], [doubtful.total])).toBeLessThan(1e-9);
+    // Replicates lie on both sides of what is published.
+    expect(relativeDifference([total(doubtful.replicates) / doubtful.groups], [doubtful.total])).toBeLessThan(0.05);
+    doubtful.value.forEach((value, c) => expect([doubtful.intervalLow[c]! <= value, value <= doubtful.intervalHigh[c]!]).toEqual([true, true]));
+    expect(doubtful.warnings.join()).toContain(`${Math.round(doubtful.claimed * 100)} % of it is claimed`);
   });
 
   test('a small sample keeps to the plain estimate', () => {
