@@ -5,7 +5,8 @@ import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts'
 import { authOwner } from '../platform/auth/migrations.ts';
 import type { Config } from '../platform/config.ts';
 import { eventsOwner } from '../platform/events/migrations.ts';
-import { createJobs, jobsOwner, type Jobs } from '../platform/events/jobs.ts';
+import { createJobs, type Jobs } from '../platform/events/jobs.ts';
+import { jobsOwner } from '../platform/events/jobs-migrations.ts';
 import { idempotencyOwner } from '../platform/idempotency/migrations.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { createJobs, jobsOwner, type Job, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
+import { createJobs, type Job, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
+import { jobsOwner } from '../../../platform/events/jobs-migrations.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
 

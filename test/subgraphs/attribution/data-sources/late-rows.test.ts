@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { createJobs, jobsOwner, type Jobs } from '../../../../platform/events/jobs.ts';
+import { createJobs, type Jobs } from '../../../../platform/events/jobs.ts';
+import { jobsOwner } from '../../../../platform/events/jobs-migrations.ts';
 import { newUuid } from '../../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../../platform/postgres/database.ts';
 import { awaitNotices, LATE_ROWS_QUEUE, noticeLateRows } from '../../../../subgraphs/attribution/data-sources/late-rows.ts';
