@@ -75,5 +75,5 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
 
 /** What callers are told when a subgraph is out of reach. */
 export function unavailable(subgraph: string, cause: unknown): ProblemError {
-  return new ProblemError('service_unavailable', `The ${subgraph} service cannot be reached at the moment.`, { retryAfterS: 2, cause });
+  return new ProblemError('service_unavailable', `The ${subgraph} service cannot be reached at the moment. Try again in a few seconds.`, { retryAfterS: 2, cause });
 }

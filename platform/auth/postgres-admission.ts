@@ -89,7 +89,7 @@ export class PostgresAdmission implements Admission {
     const row = await answer;
     if (row === undefined) {
       await this.#refusals.authFailed(arrival, 'unknown_credential', null);
-      throw new ProblemError('invalid_api_key', 'The key or token is unknown.', PARAM);
+      throw new ProblemError('invalid_api_key', 'The key or token is unknown. Check that it was sent whole, or use another one.', PARAM);
     }
     if (place >= row.calls) await this.#refuse(row, arrival, place === row.calls);
     // Those who came behind him are counted, too, as if one had been let in after the other.

@@ -34,7 +34,7 @@ function isOutage(error: unknown): boolean {
 /** What a caller may see of a database error: an outage becomes a 503 with Retry-After, all else stays as it is. */
 export function outageAsProblem(error: unknown): unknown {
   if (error instanceof ProblemError || !isOutage(error)) return error;
-  return new ProblemError('service_unavailable', 'The database cannot be reached at the moment', { retryAfterS: RETRY_AFTER_S, cause: error });
+  return new ProblemError('service_unavailable', 'The database cannot be reached at the moment. Try again in a few seconds.', { retryAfterS: RETRY_AFTER_S, cause: error });
 }
 
 interface ErrorLike {

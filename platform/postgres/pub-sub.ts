@@ -108,7 +108,7 @@ class PostgresPubSub implements PubSub {
 
   async publishNow(topic: string, payload: unknown): Promise<void> {
     const client = this.#client;
-    if (client === undefined) throw new ProblemError('service_unavailable', 'The database cannot be reached at the moment', { retryAfterS: 2 });
+    if (client === undefined) throw new ProblemError('service_unavailable', 'The database cannot be reached at the moment. Try again in a few seconds.', { retryAfterS: 2 });
     try {
       await client.query({ ...SEND_NOW, values: [topic, JSON.stringify(payload)] });
     } catch (error) {
