@@ -100,6 +100,8 @@ async function measure(what: string, service: Load, plain: Load, ratioBar: numbe
   for (let slice = 0; slice < SLICES; slice += 1) slices.push({ koa: goodput(await load({ ...plain, seconds: SLICE_S })), ours: goodput(await load({ ...service, seconds: SLICE_S })) });
   const { koa, ours } = slices.toSorted((one, other) => one.ours / one.koa - other.ours / other.koa)[Math.floor(SLICES / 2)]!;
   print(`${what}: ${Math.round(ours)}/s, plain Koa ${Math.round(koa)}/s, ratio ${(ours / koa).toFixed(3)} (at least ${ratioBar}: ${verdict(ours / koa, ratioBar, true)})`);
+  // Whoever sends the load has to be warm, too, or waits for its own start.
+  await load({ ...service, rate: ours / 2, seconds: SLICE_S });
   const half = await load({ ...service, rate: ours / 2 });
   print(`  at half its load: p50 ${half.latency.p50} ms, p99 ${half.latency.p99} ms (at most ${p99BarMs} ms: ${verdict(half.latency.p99, p99BarMs, false)}), ${half.non2xx} refused`);
   const over = await load({ ...service, rate: ours * OVERLOAD, connections: CLIENTS });
