@@ -50,10 +50,10 @@ export interface GroundOptions {
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
 export async function openGround(options: GroundOptions): Promise<Ground> {
-  const { config, logger, registry = new Registry() } = options;
+  const { config, logger, registry = new Registry(), databaseTimeoutMs } = options;
   const url = options.database.applicationUrl;
-  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(options.databaseTimeoutMs === undefined ? {} : { timeoutMs: options.databaseTimeoutMs }) });
-  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS, registry })]);
+  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }) });
+  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) })]);
   const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
   await migrateColumnarTables(clickhouse);
   showPool(registry, () => database.load());

@@ -72,6 +72,8 @@ export interface JobsOptions {
   readonly leaseS: number;
   /** Where runs are counted. */
   readonly registry?: Registry;
+  /** Longest wait for a connection; 1,500 ms. */
+  readonly connectTimeoutMs?: number;
 }
 
 const RETRY_LIMIT = 2;
@@ -98,7 +100,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
     connectionString: options.url,
     application_name: 'liftgraph-jobs',
     max: POOL_MAX,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     schema: SCHEMA,

@@ -92,7 +92,8 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
       },
     );
   };
-  const server = createServer(options.around?.(listener) ?? listener);
+  // The gateway ends connections that nobody uses. If this side did so, too, a request could meet the end of its connection.
+  const server = createServer({ keepAliveTimeout: 0 }, options.around?.(listener) ?? listener);
 
   const verify = (payload: SubscribePayload | Context['connectionParams']) => {
     const carrier = payload !== undefined && 'query' in payload ? payload['extensions'] : payload;

@@ -71,7 +71,8 @@ export interface DatabaseOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 2_500;
-const CONNECT_TIMEOUT_MS = 1_500;
+/** Of the time limit: longest wait for a connection. */
+const CONNECT_SHARE = 0.6;
 const PING_TIMEOUT_MS = 1_000;
 const IDLE_CONNECTION_MS = 60_000;
 /** A transaction whose process froze gives its locks back after this long. */
@@ -122,7 +123,7 @@ function createPool(options: DatabaseOptions, timeoutMs: number, differently: Po
     connectionString: options.url,
     application_name: options.applicationName,
     max: options.poolMax,
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    connectionTimeoutMillis: timeoutMs * CONNECT_SHARE,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     statement_timeout: timeoutMs,

@@ -27,6 +27,11 @@ describe('a subgraph in a process of its own', () => {
     expect(await ask(await tokens.sign(callerContext(), 'books'))).toEqual({ status: 200, errors: undefined });
   });
 
+  test('leaves it to the gateway to end idle connections', async () => {
+    const { headers } = await fetch(url, { method: 'POST', headers: { [PRINCIPAL_HEADER]: await tokens.sign(callerContext(), 'books') }, body: JSON.stringify(QUERY) });
+    expect([headers.get('connection'), headers.get('keep-alive')]).toEqual(['keep-alive', null]);
+  });
+
   test('hears everything that the gateway knows of a request', async () => {
     const context = { ...callerContext(), origin: { clientAddress: '192.0.2.1', userAgent: 'test' }, sandboxDelayMs: 1500 };
     expect(await tokens.verify(await tokens.sign(context, 'books'), 'books')).toEqual(context);

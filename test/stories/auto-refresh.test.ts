@@ -26,8 +26,8 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
     (await owner.query('select type, sequence, data from events.outbox where subject = $1 order by sequence', [id])).rows;
 
   const upload = async (rows: string): Promise<void> => {
-    const { status } = await caller.send('POST', `/data-sources/${source}/records`, `${HEADER}\n${rows}\n`, { 'content-type': 'text/csv' });
-    expect(status).toBe(202);
+    const { status, body } = await caller.send('POST', `/data-sources/${source}/records`, `${HEADER}\n${rows}\n`, { 'content-type': 'text/csv' });
+    expect({ status, error: body['error'] }).toEqual({ status: 202 });
   };
   const order = (revenue: number, day = '2025-03-01'): string => `late${(orders += 1)},${day}T10:00:00Z,,,0,1,${revenue.toFixed(2)}`;
 
