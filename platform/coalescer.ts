@@ -1,6 +1,9 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Those who asked the same in one turn of the event loop. */
+/** Longer than a question to the database takes. */
+const PATIENCE_MS = 10;
+
+/** Those who ask the same together. */
 interface Group<Answer> {
   askers: number;
   readonly answer: Promise<Answer>;
@@ -14,17 +17,24 @@ export interface Share<Answer> {
 }
 
 /**
- * Asks once for all who ask the same in one turn of the event loop (request coalescing). The asking begins when the turn is
- * over: later than everybody's question, so that no answer is older than what it answers. There is nothing to expire, as
- * there would be in a cache.
+ * Asks once for all who ask the same in one turn of the event loop, or while the same is asked for others (request
+ * coalescing). Their asking begins when the turn is over or the others have their answer: later than everybody's
+ * question, so that no answer is older than what it answers. There is nothing to expire, as there would be in a cache.
  */
 export class Coalescer<Question, Answer> {
   readonly #ask: (question: Question, askers: number) => Promise<Answer>;
+  readonly #patienceMs: number;
   readonly #gathering = new Map<string, Group<Answer>>();
+  /** The askings that were begun last, until they are over. */
+  readonly #underWay = new Map<string, Promise<void>>();
 
-  /** @param ask gets the question of the first who came, and how many share its answer */
-  constructor(ask: (question: Question, askers: number) => Promise<Answer>) {
+  /**
+   * @param ask gets the question of the first who came, and how many share its answer
+   * @param patienceMs how long those who come wait for an asking that is under way before theirs begins beside it
+   */
+  constructor(ask: (question: Question, askers: number) => Promise<Answer>, patienceMs: number = PATIENCE_MS) {
     this.#ask = ask;
+    this.#patienceMs = patienceMs;
   }
 
   /** @param key the same for two questions where the answer to one is the answer to the other */
@@ -36,14 +46,27 @@ export class Coalescer<Question, Answer> {
   }
 
   #gather(key: string, question: Question): Group<Answer> {
+    const before = this.#underWay.get(key);
+    const turn = before === undefined ? endOfTurn() : Promise.race([before, sleep(this.#patienceMs, undefined, { ref: false })]);
     const group: Group<Answer> = {
       askers: 0,
-      answer: endOfTurn().then(() => {
+      answer: turn.then(() => {
         this.#gathering.delete(key);
-        return this.#ask(question, group.askers);
+        const answer = this.#ask(question, group.askers);
+        this.#follow(key, answer);
+        return answer;
       }),
     };
     this.#gathering.set(key, group);
     return group;
+  }
+
+  /** Failures are told by the answer itself. */
+  #follow(key: string, answer: Promise<Answer>): void {
+    const isOver = (): void => {
+      if (this.#underWay.get(key) === over) this.#underWay.delete(key);
+    };
+    const over: Promise<void> = answer.then(isOver, isOver);
+    this.#underWay.set(key, over);
   }
 }

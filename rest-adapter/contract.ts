@@ -46,6 +46,8 @@ const PATTERNS: readonly Pattern[] = CONTRACT.flatMap((operation) => pathsOf(ope
   (one, other) => variablesIn(one) - variablesIn(other),
 );
 
+const LITERAL_PATHS: ReadonlyMap<string, readonly Pattern[]> = Map.groupBy(PATTERNS.filter((pattern) => variablesIn(pattern) === 0), ({ segments }) => `/${segments.join('/')}`);
+
 /** All paths of an operation, variants included. */
 export function pathsOf(operation: Operation): readonly string[] {
   return [operation.path, ...(operation.variantPaths ?? [])];
@@ -57,12 +59,16 @@ export function pathsOf(operation: Operation): readonly string[] {
  */
 export function matchRoute(method: string, path: string): Route {
   const segments = path.split('/').slice(1);
-  const fitting = PATTERNS.filter((pattern) => fits(pattern, segments));
   // /data-sources/connect is not a data source called "connect", whatever the method.
-  const matches = fitting.filter((pattern) => variablesIn(pattern) === variablesIn(fitting[0]!));
+  const matches = LITERAL_PATHS.get(path) ?? fittingBest(segments);
   const match = matches.find(({ operation }) => methodsOf(operation).includes(method));
   if (match !== undefined) return { operation: match.operation, path: parametersOf(match, segments) };
   return { operation: null, allow: [...new Set(matches.flatMap(({ operation }) => methodsOf(operation)))] };
+}
+
+function fittingBest(segments: readonly string[]): readonly Pattern[] {
+  const fitting = PATTERNS.filter((pattern) => fits(pattern, segments));
+  return fitting.filter((pattern) => variablesIn(pattern) === variablesIn(fitting[0]!));
 }
 
 function methodsOf(operation: Operation): readonly string[] {

@@ -21,6 +21,8 @@ export function isUtf8({ charset }: MediaType): boolean {
 
 /** The one of `offered` that the client likes best, undefined where it accepts none; all of them are sent in UTF-8, which the client may ask for. */
 export function preferredType(http: Context, ...offered: readonly string[]): string | undefined {
+  // Whoever says nothing takes anything (RFC 9110 §12.5.1).
+  if (http.req.headers.accept === undefined) return offered[0];
   const preferred = http.accepts(...offered.map((type) => `${type}; charset=utf-8`));
   return typeof preferred === 'string' ? parseMediaType(preferred).essence : undefined;
 }

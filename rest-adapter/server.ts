@@ -5,7 +5,7 @@ import { Call, type Door, type Route } from './call.ts';
 import { CONTRACT, matchRoute } from './contract.ts';
 import { createDocumentation } from './documentation.ts';
 import { createEdge } from './edge.ts';
-import { createConsent } from './oauth/consent.ts';
+import { CONSENT_PATH, createConsent } from './oauth/consent.ts';
 import { runPipeline } from './pipeline.ts';
 import { documentAnswer } from './steps/execute-document.ts';
 import { createWellKnown, KEY_SET_PATH } from './well-known.ts';
@@ -53,12 +53,14 @@ export function createRestDoor(options: Omit<Door, 'closing' | 'reads'>): RestDo
       return (http) => serve(http, door, { operation: null, allow: documentation.has(http.path) || http.path === KEY_SET_PATH || readable.includes(http.path) ? ['GET', 'HEAD'] : [] });
     },
     async middleware(http, next) {
-      if (documentation.answer(http) || (await wellKnown(http)) || (await bootstrap(http)) || (await consent(http))) return;
-      if (http.path !== BASE_PATH && !http.path.startsWith(`${BASE_PATH}/`)) {
-        await next();
-        return;
+      const { path } = http;
+      if (path !== BASE_PATH && !path.startsWith(`${BASE_PATH}/`)) {
+        if (!documentation.answer(http) && !(await wellKnown(http)) && !(await bootstrap(http))) await next();
+      } else if (path === CONSENT_PATH) {
+        await consent(http);
+      } else {
+        await serve(http, door, matchRoute(http.method, path.slice(BASE_PATH.length)));
       }
-      await serve(http, door, matchRoute(http.method, http.path.slice(BASE_PATH.length)));
     },
     close: () => closing.abort(),
   };

@@ -10,17 +10,17 @@ import { isSandboxHost } from '../sandbox-host.ts';
 import { clientSubject } from './client-subject.ts';
 import { consentPage, refusalPage } from './consent-page.ts';
 
-const PATH = '/v1/oauth/authorize';
+/** Where the authorization endpoint stands. */
+export const CONSENT_PATH = '/v1/oauth/authorize';
 /** A key and a decision. */
 const MAX_BYTES = 4096;
 const TIMEOUT_MS = 15_000;
 
 /**
  * Serves the authorization endpoint (RFC 6749 §3.1): GET asks the resource owner, POST takes the answer. The request
- * stays in the query and is judged anew each time; the key comes in the body of a form alone. The returned function
- * says whether it answered.
+ * stays in the query and is judged anew each time; the key comes in the body of a form alone.
  */
-export function createConsent({ oauth, admission, config, logger, newRequestId }: Pick<Door, 'oauth' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<boolean> {
+export function createConsent({ oauth, admission, config, logger, newRequestId }: Pick<Door, 'oauth' | 'admission' | 'config' | 'logger' | 'newRequestId'>): (http: Context) => Promise<void> {
   const { authorizations } = oauth;
 
   async function answer(http: Context): Promise<void> {
@@ -47,11 +47,10 @@ export function createConsent({ oauth, admission, config, logger, newRequestId }
   }
 
   return async (http) => {
-    if (http.path !== PATH) return false;
     if (!['GET', 'HEAD', 'POST'].includes(http.method)) {
       http.set('Allow', 'GET, HEAD, POST');
       show(http, 405, refusalPage('This address takes GET and POST.'), null);
-      return true;
+      return;
     }
     try {
       await answer(http);
@@ -62,7 +61,6 @@ export function createConsent({ oauth, admission, config, logger, newRequestId }
       if (status === 429 || status === 503) http.set('Retry-After', String(retryAfterS ?? 5));
       show(http, status, refusalPage(problem.message), null);
     }
-    return true;
   };
 }
 

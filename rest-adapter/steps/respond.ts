@@ -48,7 +48,7 @@ function writeStream({ http, logger }: Call, stream: Readable, mediaType?: strin
 /** A body as the caller's version has it. */
 interface WrittenBody {
   readonly json: Json;
-  readonly text: string;
+  readonly bytes: Buffer;
   /** Null where the answer is not one resource. */
   readonly tag: string | null;
 }
@@ -61,12 +61,12 @@ function writtenBody(call: Call, answer: Answer, body: Json): WrittenBody {
   if (known !== undefined) return known;
   const json = call.inVersion(body);
   const text = JSON.stringify(json);
-  const written = { json, text, tag: call.route.operation?.isResource === true && answer.status === 200 ? entityTag(text) : null };
+  const written = { json, bytes: Buffer.from(text), tag: call.route.operation?.isResource === true && answer.status === 200 ? entityTag(text) : null };
   writtenBodies.set(answer, written);
   return written;
 }
 
-function writeJson({ http }: Call, answer: Answer, { text, tag }: WrittenBody): void {
+function writeJson({ http }: Call, answer: Answer, { bytes, tag }: WrittenBody): void {
   if (tag !== null) {
     http.res.setHeader('ETag', tag);
     if (matches(http.get('If-None-Match'), tag)) {
@@ -77,7 +77,7 @@ function writeJson({ http }: Call, answer: Answer, { text, tag }: WrittenBody): 
     }
   }
   http.type = answer.mediaType ?? 'application/json';
-  http.body = text;
+  http.body = bytes;
 }
 
 function commonHeaders(call: Call, json: Json | null): Record<string, string> {

@@ -70,6 +70,7 @@ function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Reco
 
 /** A parameter that is repeated becomes an array, which only list parameters accept. */
 function queryOf(querystring: string): Record<string, string | string[]> {
+  if (querystring === '') return {};
   const parameters = new URLSearchParams(querystring);
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name).length === 1 ? parameters.get(name)! : parameters.getAll(name)]));
 }
