@@ -3,7 +3,7 @@ import { Kind, type DocumentNode, type FormattedExecutionResult, type OperationD
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import type { Claims, Taken } from '../platform/idempotency/claims.ts';
-import { claimScope, fingerprintOf, isKept } from '../platform/idempotency/idempotency-key.ts';
+import { claimScope, fingerprintOf, isKept, rightsOf } from '../platform/idempotency/idempotency-key.ts';
 import type { PublicErrors } from './public-errors.ts';
 import { keptResult, publicRequests, type KeptResult, type PublicRequest } from './public-request.ts';
 
@@ -30,10 +30,7 @@ export function idempotentMutations(claims: Claims, errors: PublicErrors): Apoll
         try {
           assertOneMutation(document, operation);
           const { context, idempotencyKey: key } = publicRequest;
-          // A replay asks no resolver, so nobody would notice that the caller lacks what the first one had.
-          const { scopes = [], proof = null, workspace = null } = context.principal ?? {};
-          const rights = { scopes: scopes.toSorted(), proof, role: workspace?.role ?? null };
-          const fingerprint = fingerprintOf({ document: source, operationName: operationName ?? null, variables: request.variables ?? {}, version: context.apiVersion, rights });
+          const fingerprint = fingerprintOf({ document: source, operationName: operationName ?? null, variables: request.variables ?? {}, version: context.apiVersion, rights: rightsOf(context.principal) });
           const taken: Taken<KeptResult> = await claims.take({ scope: claimScope(context.principal, context.origin.clientAddress), key, fingerprint }, keptResult);
           if ('answer' in taken) return replay(taken.answer, request.http !== undefined);
           publicRequest.held = taken.held;

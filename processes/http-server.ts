@@ -73,17 +73,20 @@ function refuseUnparsed(server: Server, refusal: ServerOptions['refusal']): void
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Half an answer may be under way: nothing of another may come behind it.
-    if (error.code === 'ECONNRESET' || hasBegunToAnswer(socket)) socket.destroy();
+    const answer = answerUnderWay(socket);
+    // Half an answer may be out: nothing of another may come behind it.
+    if (error.code === 'ECONNRESET' || answer?.headersSent === true) socket.destroy();
+    // What could not be read came behind a whole request: its answer is the next one, and the last.
+    else if (answer?.req.complete === true) answer.setHeader('Connection', 'close');
     else end(socket, error.code);
   });
   server.on('connect', (_request, socket) => end(socket, 'CONNECT'));
   server.on('checkExpectation', (_request, response) => end(response.socket!, 'EXPECTATION'));
 }
 
-/** The answer that a connection is in the middle of, if any: Node keeps it there. */
-function hasBegunToAnswer(socket: Duplex): boolean {
-  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true;
+/** The answer that a connection waits for or is in the middle of, if any: Node keeps it there. */
+function answerUnderWay(socket: Duplex): ServerResponse | null {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: ServerOptions): string {

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
 import { answerCrossOrigin, securityHeaders, type CorsOrigins } from './browser-rules.ts';
 import { errorObject } from './error-answer.ts';
+import { headerName } from './header-name.ts';
 import { setHeaders } from './set-headers.ts';
 import { CURRENT_VERSION } from './versions.ts';
 
@@ -25,12 +26,41 @@ export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions):
     setHeaders(http, headers);
     if (answerCrossOrigin(http, corsOrigins)) return;
     try {
-      if (http.req.httpVersion === '1.1' && http.req.headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
+      assertUnambiguous(http.req);
+      readAbsoluteTarget(http.req);
       await next();
     } catch (error) {
       await refuse(http, error);
     }
   };
+}
+
+/** Node keeps the first of these and forgets the others; a proxy in front may have gone by another. */
+const SINGULAR: ReadonlySet<string> = new Set(['host', 'authorization', 'content-type']);
+/** RFC 9110 §7.2; a name may be empty. */
+const HOST_PATTERN = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/**
+ * Refuses requests that somebody else could understand otherwise (RFC 9112 §3.2): for another host, with another key.
+ * @throws ProblemError `invalid_request`
+ */
+function assertUnambiguous({ httpVersion, headers, rawHeaders }: IncomingMessage): void {
+  if (httpVersion === '1.1' && headers.host === undefined) throw new ProblemError('invalid_request', 'An HTTP/1.1 request needs the header Host.', { param: 'header:Host' });
+  if (headers.host !== undefined && !HOST_PATTERN.test(headers.host)) throw new ProblemError('invalid_request', 'Host has to be the name or address of a server, and its port.', { param: 'header:Host' });
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    if (seen.has(name)) throw new ProblemError('invalid_request', `The header ${rawHeaders[at]} is given more than once.`, { code: 'repeated', param: `header:${headerName(name)}` });
+    if (SINGULAR.has(name)) seen.add(name);
+  }
+}
+
+/** A target with a host of its own counts instead of Host (RFC 9112 §3.2.2). */
+function readAbsoluteTarget(request: IncomingMessage): void {
+  if (request.url?.startsWith('/') !== false || !URL.canParse(request.url)) return;
+  const { host, pathname, search } = new URL(request.url);
+  request.url = `${pathname}${search}`;
+  request.headers.host = host;
 }
 
 /** A whole HTTP/1.1 message for what Node's parser refused: no request object exists by then, only a socket. */

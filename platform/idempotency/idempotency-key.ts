@@ -35,6 +35,15 @@ export function claimScope(principal: Principal | null, clientAddress: string): 
   return workspace === null ? owner : `${owner} workspace ${workspace.id} ${principal.agentId ?? principal.credentialId}`;
 }
 
+/**
+ * What a caller may do, as part of what it asks for: a replay asks nobody, so a key that may do less would be told what
+ * it could not have asked for itself, such as keys that can do more.
+ */
+export function rightsOf(principal: Principal | null): Readonly<Record<string, unknown>> {
+  const { scopes = [], proof = null, workspace = null } = principal ?? {};
+  return { scopes: scopes.toSorted(), proof, role: workspace?.role ?? null };
+}
+
 /** What two requests must share to count as the same one: SHA-256 of their canonical JSON (RFC 8785), hex. */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {
   return canonicalDigest(expressible(parts)).slice('sha256:'.length);

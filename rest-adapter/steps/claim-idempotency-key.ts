@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Taken } from '../../platform/idempotency/claims.ts';
-import { claimScope, fingerprintOf, idempotencyConflict, isKept, isOfClaim, readIdempotencyKey, sortedQuery } from '../../platform/idempotency/idempotency-key.ts';
+import { claimScope, fingerprintOf, idempotencyConflict, isKept, isOfClaim, readIdempotencyKey, rightsOf, sortedQuery } from '../../platform/idempotency/idempotency-key.ts';
 import type { Call, Step } from '../call.ts';
 import { problemAnswer } from '../error-answer.ts';
 import { isFinished } from '../job-progress.ts';
@@ -45,7 +45,7 @@ export const claimIdempotencyKey: Step = {
 
 function take(call: Call, key: string): Promise<Taken<KeptAnswer>> {
   const { http, door, principal, origin } = call;
-  const fingerprint = fingerprintOf({ method: http.method, path: http.path, query: sortedQuery(http.querystring), body: call.body ?? null, version: call.apiVersion });
+  const fingerprint = fingerprintOf({ method: http.method, path: http.path, query: sortedQuery(http.querystring), body: call.body ?? null, version: call.apiVersion, rights: rightsOf(principal) });
   return door.claims.take({ scope: claimScope(principal, origin.clientAddress), key, fingerprint }, keptAnswer);
 }
 

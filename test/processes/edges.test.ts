@@ -1,5 +1,5 @@
 import { errorBody, problemBody } from '../../rest-adapter/representations/error.ts';
-import { openHouse, type House } from '../house.ts';
+import { Caller, openHouse, type House } from '../house.ts';
 import { exchange, parseAnswer, type RawAnswer } from '../raw-http.ts';
 
 let house: House;
@@ -78,6 +78,10 @@ describe('what is no request', () => {
     ['a header with a NUL', `GET /v1/health HTTP/1.1\r\nX: a\0b\r\n${NO_BODY}`, 400, 'invalid_request'],
     ['two lengths', `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n${NO_BODY}{}`, 400, 'invalid_request'],
     ['a length and chunks', `POST /v1/verify HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${NO_BODY}0\r\n\r\n`, 400, 'invalid_request'],
+    ['two hosts', `GET /v1/health HTTP/1.1\r\nHost: y\r\n${NO_BODY}`, 400, 'invalid_request'],
+    ['a host that is none', `GET /v1/health HTTP/1.1\r\n${NO_BODY.replace('Host: x', 'Host: x/y z')}`, 400, 'invalid_request'],
+    ['two credentials', `GET /v1/agents/me HTTP/1.1\r\nAuthorization: Bearer x\r\nauthorization: Bearer y\r\n${NO_BODY}`, 400, 'invalid_request'],
+    ['two media types', `POST /v1/verify HTTP/1.1\r\nContent-Type: application/json\r\nContent-Type: text/csv\r\n${NO_BODY}`, 400, 'invalid_request'],
     ['no host', 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
     ['headers of 20 KiB', `GET /v1/health HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${NO_BODY}`, 431, 'invalid_request'],
     ['an address of 20 KiB', `GET /v1/health?${'x'.repeat(20_000)} HTTP/1.1\r\n${NO_BODY}`, 431, 'invalid_request'],
@@ -91,6 +95,23 @@ describe('what is no request', () => {
     const said = await exchange(house.root, `POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Nonce: nonce-of-edges\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`);
     expectRefusal(parseAnswer(said), { status: 400, type: 'invalid_request' });
     expect(said.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
+  });
+
+  test('what comes behind a request and is none takes nothing of its answer away', async () => {
+    const said = await exchange(house.root, 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n');
+    expect(parseAnswer(said)).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(said.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
+  });
+
+  test('an address with a host of its own counts, not the header', async () => {
+    const livesInSandbox = async (target: string, host: string) => {
+      const { body } = parseAnswer(await exchange(house.root, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`));
+      return body.includes('live_key_in_sandbox');
+    };
+    const { key } = await Caller.register(house.root);
+    expect(await livesInSandbox('http://sandbox.example/v1/agents/me', 'x')).toBe(true);
+    expect(await livesInSandbox('http://elsewhere.example/v1/agents/me', 'sandbox.example')).toBe(false);
+    expect(await livesInSandbox('/v1/agents/me', 'sandbox.example')).toBe(true);
   });
 
   test.each([

@@ -122,6 +122,17 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
     expect((await neighbour.post('/data-sources/connect', { ...body, name: 'Other' }, keyed(key))).status).toBe(201);
   });
 
+  test('a key that may do less is told no answer of one that may do more', async () => {
+    const narrow = async (body: Record<string, unknown>) => new Caller(house.root, String(((await caller.post('/keys', body)).body['live'] as Answer['body'])['key']));
+    const [reader, equal] = [await narrow({ scopes: ['attribution:read'] }), await narrow({})];
+    const key = freshKey();
+    const pair = await caller.post('/keys', { name: 'ci' }, keyed(key));
+    expect(pair.status).toBe(201);
+    const refused = await reader.post('/keys', { name: 'ci' }, keyed(key));
+    expect([refused.status, (refused.body['error'] as Answer['body'])['type']]).toEqual([409, 'idempotency_conflict']);
+    expect((await equal.post('/keys', { name: 'ci' }, keyed(key))).body).toEqual(pair.body);
+  });
+
   test('headers: alias, both, malformed; a nonce is used up by replays too', async () => {
     const key = freshKey();
     const body = { type: 'csv_upload', credentials: {} };

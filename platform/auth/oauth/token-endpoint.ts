@@ -128,20 +128,21 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     if (request.clientSecret !== undefined) await clients.authenticate(request.clientId, request.clientSecret, context);
     const token = await tokens.find(secret);
     if (token === null || token.use !== 'refresh' || token.agentId !== agentOfClientId(request.clientId)) throw refusedRefresh('The refresh token is unknown.');
-    const scopes = grantedScopes(request.scope, token.scopes);
 
     const outcome = await database.asTenant(token.accountId, async (em) => {
       await tokens.lockFamily(em, token.familyId);
       const grant = await tokens.useRefreshToken(em, token.id);
       if (grant === null) return (await this.#endReused(em, token, context)) ? 'used' : 'expired';
+      // Behind the use, so that a token that comes again is known whatever else is asked; refused, it stays unused.
+      const scopes = grantedScopes(request.scope, grant.scopes);
       const pair = await tokens.issuePair(em, grant, scopes, token.id);
       if (pair === null) return 'expired';
       await recordAuditEvent(em, context, told('auth.token_refreshed', grant, { scopes }));
-      return pair;
+      return { ...pair, scopes };
     });
     if (outcome === 'used') throw refusedRefresh('The refresh token was used before. Every token that descends from the same authorisation is revoked; authorise again.');
     if (outcome === 'expired') throw refusedRefresh('The refresh token was revoked or has expired. Authorise again.');
-    return { ...outcome, scopes };
+    return outcome;
   }
 
   /** RFC 9700 §4.14.2: one of two who show the same refresh token is a thief, so that both lose all. False when it was not used. */

@@ -38,7 +38,6 @@ export interface FoundToken {
   readonly agentId: Uuid;
   readonly use: TokenUse;
   readonly familyId: Uuid;
-  readonly scopes: readonly Scope[];
   readonly environment: Environment;
 }
 
@@ -59,10 +58,10 @@ export class TokenStore {
   async find(secret: string): Promise<FoundToken | null> {
     const kind = oauthSecretKind(secret);
     if (kind !== 'access' && kind !== 'refresh') return null;
-    type Row = { id: Uuid; account_id: Uuid; agent_id: Uuid; use: TokenUse; family_id: Uuid; salt: Buffer; hash: Buffer; scopes: Scope[]; environment: Environment };
+    type Row = { id: Uuid; account_id: Uuid; agent_id: Uuid; use: TokenUse; family_id: Uuid; salt: Buffer; hash: Buffer; environment: Environment };
     const rows = await this.#database.asNobody((em) => em.execute<Row[]>(`select * from auth.find_oauth_tokens(?)`, [apiKeyLookup(this.#pepper, secret)]));
     const row = rows.find((candidate) => matchesApiKey(candidate, secret));
-    return row === undefined ? null : { id: row.id, accountId: row.account_id, agentId: row.agent_id, use: row.use, familyId: row.family_id, scopes: row.scopes, environment: row.environment };
+    return row === undefined ? null : { id: row.id, accountId: row.account_id, agentId: row.agent_id, use: row.use, familyId: row.family_id, environment: row.environment };
   }
 
   /** Waits until nobody else changes the family; the lock goes with the transaction. */

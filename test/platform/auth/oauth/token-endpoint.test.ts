@@ -192,6 +192,13 @@ describe('refresh_token', () => {
     expect(await authority.isLive(bystander.accessToken)).toBe(true);
   });
 
+  test('a token that comes twice is known whatever scope is asked for with it', async () => {
+    const first = await withSecret();
+    const second = await refresh(first.refreshToken);
+    expect(await refused(refresh(first.refreshToken, { scope: 'none:such' }))).toBe('401 invalid_grant');
+    expect(await authority.isLive(second.accessToken)).toBe(false);
+  });
+
   test('of a hundred refreshes at once, one succeeds', async () => {
     const { refreshToken } = await withSecret();
     const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => refresh(refreshToken)));
