@@ -1,5 +1,8 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 
+/** SQLSTATE of an attempt that settles a claim which is another attempt's by now. */
+export const TAKEN_OVER = 'LG001';
+
 /**
  * Owner `idempotency`: the claims of the last day on idempotency keys. Nothing in a row can be read without the
  * client's key: the id is keyed, effect and answer are sealed. Claims are taken before a tenant is known to the
@@ -127,6 +130,19 @@ export const idempotencyOwner: MigrationOwner = {
            language sql volatile security definer set search_path = idempotency, pg_temp
            as $$ with gone as (delete from idempotency.claims as old where old.claimed_at <= clock_timestamp() - interval '24 hours' and old.lease_until <= clock_timestamp() returning 1)
                  select count(*) from gone $$`,
+      ],
+    },
+    {
+      name: '002-fewer-round-trips',
+      up: [
+        // Travels with COMMIT, so that nobody is there to look at an answer: what it raises keeps the transaction from committing.
+        `create function idempotency.settle_or_raise(in_id bytea, in_attempt uuid, in_effect bytea) returns void
+           language plpgsql volatile security definer set search_path = idempotency, pg_temp
+           as $$ begin
+             if not idempotency.settle(in_id, in_attempt, in_effect) then
+               raise exception 'another attempt has taken over' using errcode = '${TAKEN_OVER}';
+             end if;
+           end $$`,
       ],
     },
   ],

@@ -183,8 +183,9 @@ describe('effects happen once', () => {
           await em.execute('insert into toy.effects (id, name) values (?, ?)', [effectId, key]);
           await letDie(first);
           await settle(em, { id: effectId });
-          held(key).then(takingOver.resolve, takingOver.reject);
-          await sleep(150);
+          // The claim is settled with the commit, which takes so long here.
+          database.closeWith(em, 'select pg_sleep(0.3)', []);
+          setTimeout(() => held(key).then(takingOver.resolve, takingOver.reject), 100);
           return { id: effectId };
         }),
       recall: (effect) => Promise.resolve(effect),
