@@ -347,3 +347,28 @@ export const admissionOfManyMigration: Migration = {
        end $$`,
   ],
 };
+
+/** Nonces of many callers are used up by one question. */
+export const noncesOfManyMigration: Migration = {
+  name: '029-nonces-of-many',
+  up: [
+    // Places of those that had not been used, counted from 1; of equal ones the first. All processes write them in one order,
+    // so that none waits for another that waits for it. The commit is not waited for, as with one nonce (003-admission).
+    `create function auth.consume_nonces(in_scopes text[], in_nonces text[]) returns setof integer
+       language plpgsql volatile security definer set search_path = auth, pg_temp
+       as $$ begin
+         perform set_config('synchronous_commit', 'off', true);
+         return query
+           with given as (
+             select g.scope, g.nonce, min(g.place)::integer as place
+             from unnest(in_scopes, in_nonces) with ordinality as g(scope, nonce, place) group by g.scope, g.nonce),
+           taken as (
+             insert into auth.nonces as seen (scope, nonce, used_at)
+             select g.scope, g.nonce, auth.clock() from given g order by g.scope, g.nonce
+             on conflict (scope, nonce) do update set used_at = excluded.used_at
+               where seen.used_at < excluded.used_at - interval '24 hours'
+             returning seen.scope, seen.nonce)
+           select g.place from given g join taken t on t.scope = g.scope and t.nonce = g.nonce;
+       end $$`,
+  ],
+};

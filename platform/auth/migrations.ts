@@ -1,7 +1,7 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 import { oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
-import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration } from './admission-migration.ts';
+import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
 import { workspaceMigration } from './workspace-migration.ts';
 
@@ -125,5 +125,6 @@ export const authOwner: MigrationOwner = {
     admissionUnderLoadMigration,
     workspaceMigration,
     admissionOfManyMigration,
+    noncesOfManyMigration,
   ],
 };

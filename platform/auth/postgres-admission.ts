@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { ProblemError } from '../../schema/problems.ts';
+import { Batches } from '../batches.ts';
 import { Coalescer } from '../coalescer.ts';
 import type { Database } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
@@ -60,6 +61,12 @@ interface Showing {
   readonly onSandboxHost: boolean;
 }
 
+/** A nonce, and whom it belongs to. */
+interface ScopedNonce {
+  readonly scope: string;
+  readonly nonce: string;
+}
+
 /** Admission by a question to PostgreSQL that is asked after the request came: exact across processes, immediate on revocation. */
 export class PostgresAdmission implements Admission {
   readonly #database: Database;
@@ -71,6 +78,7 @@ export class PostgresAdmission implements Admission {
   readonly #ends: CredentialEnds;
   readonly #streams = new OpenStreams();
   readonly #showings = new Coalescer<Showing, CredentialRow | undefined>((showing, calls) => this.#find(showing, calls));
+  readonly #nonces = new Batches<ScopedNonce, boolean>((nonces) => this.#areFresh(nonces));
 
   constructor({ database, pubSub, keyPepper, rateLimits, logger }: PostgresAdmissionOptions) {
     this.#database = database;
@@ -157,8 +165,15 @@ export class PostgresAdmission implements Admission {
     if (nonce === undefined || nonce === '') throw new ProblemError('missing_nonce', 'A request that changes state needs the header X-Nonce: a fresh UUID for every request, retries included. Over WebSocket it is extensions.nonce of the operation.', param);
     if (!NONCE_PATTERN.test(nonce)) throw new ProblemError('invalid_request', 'X-Nonce must be 8 to 128 letters, digits, - or _; a UUID will do.', param);
     const scope = principal === null ? `address:${clientAddress}` : `credential:${principal.credentialId}`;
-    const [row] = await this.#database.ask<{ fresh: boolean }>({ name: 'auth.consume_nonce', text: 'select auth.consume_nonce($1, $2) as fresh', values: [scope, nonce] });
-    if (!row!.fresh) throw new ProblemError('duplicate_nonce', 'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.', param);
+    if (!(await this.#nonces.add({ scope, nonce }))) throw new ProblemError('duplicate_nonce', 'This nonce was used in the last 24 hours. Send a new X-Nonce with every request.', param);
+  }
+
+  /** Uses up the nonces of those who came together, and tells which had not been used before. */
+  async #areFresh(nonces: readonly ScopedNonce[]): Promise<readonly boolean[]> {
+    const values = [nonces.map(({ scope }) => scope), nonces.map(({ nonce }) => nonce)];
+    const fresh = await this.#database.ask<{ place: number }>({ name: 'auth.consume_nonces', text: 'select * from auth.consume_nonces($1, $2) as place', values });
+    const places = new Set(fresh.map(({ place }) => place));
+    return nonces.map((_nonce, index) => places.has(index + 1));
   }
 
   whenEnded(credential: ShownCredential, ended: () => void): () => void {

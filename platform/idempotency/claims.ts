@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { IdempotencyClaim } from '../auth/principal.ts';
+import { Batches } from '../batches.ts';
 import { newUuid } from '../identifiers.ts';
 import type { Database } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
@@ -66,10 +67,13 @@ const WAIT_MS = 10_000;
 const POLL_MS = 1_000;
 const RENEWALS_PER_LEASE = 3;
 
-/** Claims in PostgreSQL: one statement to take, one to keep, by the database's clock. */
+/** Claims in PostgreSQL: one statement to take, one to keep, each for all who come together; by the database's clock. */
 export class PostgresClaims implements Claims {
   readonly #options: ClaimsOptions;
   readonly #secretsOf: (scope: string, key: string) => ClaimSecrets;
+  readonly #unknown = new Batches<Attempt, boolean>((attempts) => this.#takeUnknown(attempts));
+  /** A commit of its own for each would make the disk the limit. */
+  readonly #keeping = new Batches<Keeping, Buffer | null>((answers) => this.#keepAll(answers), { atOnce: 1 });
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -80,6 +84,7 @@ export class PostgresClaims implements Claims {
     const secrets = this.#secretsOf(scope, key);
     const attempt = { id: Buffer.from(secrets.id, 'base64url'), attemptId: newUuid(), fingerprint: Buffer.from(fingerprint, 'hex') };
     const deadlineMs = performance.now() + (this.#options.waitMs ?? WAIT_MS);
+    if (await this.#unknown.add(attempt)) return { held: this.#held({ ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
     let row = await this.#try(attempt);
     if (row.state === 'running') row = await this.#waitFor(attempt, deadlineMs);
     switch (row.state) {
@@ -114,6 +119,20 @@ export class PostgresClaims implements Claims {
     }
   }
 
+  /** Which of the keys nobody has sent in the last day, and are taken therefore. Nearly all are: the others cost one question more. */
+  async #takeUnknown(attempts: readonly Attempt[]): Promise<readonly boolean[]> {
+    const values = [attempts.map(({ id }) => id), attempts.map(({ fingerprint }) => fingerprint), attempts.map(({ attemptId }) => attemptId), this.#leaseMs];
+    const rows = await this.#options.database.ask<{ attempt_id: string }>({ name: 'idempotency.take_unknown', text: 'select * from idempotency.take_unknown($1, $2, $3, $4) as attempt_id', values });
+    const taken = new Set(rows.map((row) => row.attempt_id));
+    return attempts.map(({ attemptId }) => taken.has(attemptId));
+  }
+
+  async #keepAll(answers: readonly Keeping[]): Promise<readonly (Buffer | null)[]> {
+    const values = [answers.map(({ id }) => id), answers.map(({ attemptId }) => attemptId), answers.map(({ answer }) => answer)];
+    const rows = await this.#options.database.perform<{ others: Buffer | null }>({ name: 'idempotency.keep_all', text: 'select * from idempotency.keep_all($1, $2, $3) as others', values });
+    return rows.map(({ others }) => others);
+  }
+
   async #try(attempt: Attempt): Promise<TakenRow> {
     const [row] = await this.#options.database.perform<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] });
     return row!;
@@ -121,6 +140,7 @@ export class PostgresClaims implements Claims {
 
   #held<Answer>(claim: IdempotencyClaim, schema: z.ZodType<Answer>): HeldClaim<Answer> {
     const { database, logger } = this.#options;
+    const keeping = this.#keeping;
     const owner = [Buffer.from(claim.id, 'base64url'), claim.attemptId] as const;
     const renewal = setInterval(() => {
       database.perform({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
@@ -136,12 +156,11 @@ export class PostgresClaims implements Claims {
       giveUp,
       async keep(answer) {
         clearInterval(renewal);
-        const [row] = await database.perform<{ others: Buffer | null }>({ name: 'idempotency.keep', text: 'select idempotency.keep($1, $2, $3) as others', values: [...owner, sealed(claim, 'answer', answer)] }).catch(async (error: unknown) => {
+        const others = await keeping.add({ id: owner[0], attemptId: owner[1], answer: sealed(claim, 'answer', answer) }).catch(async (error: unknown) => {
           // The next try need not wait for the end of the lease.
           await giveUp();
           throw error;
         });
-        const others = row!.others;
         if (others === null) return null;
         if (others.length === 0) throw idempotencyInProgress();
         return schema.parse(opened(claim, 'answer', others));
@@ -158,4 +177,11 @@ interface Attempt {
   readonly id: Buffer;
   readonly attemptId: string;
   readonly fingerprint: Buffer;
+}
+
+/** An answer on its way to the claim of its attempt. */
+interface Keeping {
+  readonly id: Buffer;
+  readonly attemptId: string;
+  readonly answer: Buffer;
 }

@@ -3,11 +3,12 @@ import type { IdempotencyClaim, RequestContext } from '../auth/principal.ts';
 import type { Database, SqlEntityManager } from '../postgres/database.ts';
 import { opened, sealed } from './claim-secrets.ts';
 import { idempotencyInProgress } from './idempotency-key.ts';
+import { TAKEN_OVER } from './migrations.ts';
 
 /**
- * Records the effect in the transaction that has it; null takes back what an earlier transaction of this attempt recorded.
- * Call it last: it locks the claim until the transaction ends.
- * @throws ProblemError `idempotency_in_progress` when another attempt has taken over: the transaction must roll back
+ * Records the effect in the transaction that has it, as the last thing before it commits; null takes back what an earlier
+ * transaction of this attempt recorded. Where another attempt has taken over, the transaction does not commit: its end
+ * throws, and {@link exactlyOnce} ProblemError `idempotency_in_progress`.
  */
 export type Settle<Effect> = (em: SqlEntityManager, effect: Effect | null) => Promise<void>;
 
@@ -30,18 +31,17 @@ export async function exactlyOnce<Effect, Result>(database: Database, context: R
   if (claim === undefined) return act(() => Promise.resolve());
   let isSettled = false;
   const settle: Settle<Effect> = async (em, settled) => {
-    await recordEffect(em, claim, settled);
+    database.closeWith(em, 'select idempotency.settle_or_raise(?, ?::uuid, ?)', [idOf(claim), claim.attemptId, settled === null ? null : sealed(claim, 'effect', settled)]);
     isSettled = true;
   };
-  if (claim.hasEffect) return recall(effect.parse(await recordedEffect(database, claim)), settle);
-  const result = await act(settle);
-  if (!isSettled) throw new Error('a mutation with an idempotency key ended without settling it');
-  return result;
-}
-
-async function recordEffect(em: SqlEntityManager, claim: IdempotencyClaim, effect: unknown): Promise<void> {
-  const [row] = await em.execute<[{ settled: boolean }]>('select idempotency.settle(?, ?::uuid, ?) as settled', [idOf(claim), claim.attemptId, effect === null ? null : sealed(claim, 'effect', effect)]);
-  if (!row.settled) throw idempotencyInProgress();
+  try {
+    if (claim.hasEffect) return await recall(effect.parse(await recordedEffect(database, claim)), settle);
+    const result = await act(settle);
+    if (!isSettled) throw new Error('a mutation with an idempotency key ended without settling it');
+    return result;
+  } catch (error) {
+    throw (error as { readonly code?: unknown } | null)?.code === TAKEN_OVER ? idempotencyInProgress() : error;
+  }
 }
 
 /** @throws ProblemError `idempotency_in_progress` when the claim is another attempt's by now */

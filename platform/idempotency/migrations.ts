@@ -1,5 +1,8 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
 
+/** SQLSTATE of an attempt that settles a claim which is another attempt's by now. */
+export const TAKEN_OVER = 'LG001';
+
 /**
  * Owner `idempotency`: the claims of the last day on idempotency keys. Nothing in a row can be read without the
  * client's key: the id is keyed, effect and answer are sealed. Claims are taken before a tenant is known to the
@@ -127,6 +130,44 @@ export const idempotencyOwner: MigrationOwner = {
            language sql volatile security definer set search_path = idempotency, pg_temp
            as $$ with gone as (delete from idempotency.claims as old where old.claimed_at <= clock_timestamp() - interval '24 hours' and old.lease_until <= clock_timestamp() returning 1)
                  select count(*) from gone $$`,
+      ],
+    },
+    {
+      name: '002-fewer-round-trips',
+      up: [
+        // Travels with COMMIT, so that nobody is there to look at an answer: what it raises keeps the transaction from committing.
+        `create function idempotency.settle_or_raise(in_id bytea, in_attempt uuid, in_effect bytea) returns void
+           language plpgsql volatile security definer set search_path = idempotency, pg_temp
+           as $$ begin
+             if not idempotency.settle(in_id, in_attempt, in_effect) then
+               raise exception 'another attempt has taken over' using errcode = '${TAKEN_OVER}';
+             end if;
+           end $$`,
+
+        // Attempts whose keys were unknown, and are taken by them now; whatever is known is left to idempotency.take. Waits for
+        // nobody but those who are inserting the same keys, and for them in one order. The commit is not waited for: WAL is
+        // written in order, so that a claim is durable with the effect or the answer that is recorded on it; one that a crash
+        // forgot fits no attempt, which then settles nothing.
+        `create function idempotency.take_unknown(in_ids bytea[], in_fingerprints bytea[], in_attempts uuid[], in_lease_ms integer) returns setof uuid
+           language plpgsql volatile security definer set search_path = idempotency, pg_temp
+           as $$ begin
+             perform set_config('synchronous_commit', 'off', true);
+             return query
+               insert into idempotency.claims as mine (id, fingerprint, attempt_id, lease_until)
+               select g.id, g.fingerprint, g.attempt_id, clock_timestamp() + in_lease_ms * interval '1 millisecond'
+               from unnest(in_ids, in_fingerprints, in_attempts) as g(id, fingerprint, attempt_id) order by g.id
+               on conflict (id) do nothing
+               returning mine.attempt_id;
+           end $$`,
+
+        // For each of them what idempotency.keep says; one commit for all.
+        `create function idempotency.keep_all(in_ids bytea[], in_attempts uuid[], in_answers bytea[]) returns setof bytea
+           language plpgsql volatile security definer set search_path = idempotency, pg_temp
+           as $$ begin
+             for place in 1 .. cardinality(in_ids) loop
+               return next idempotency.keep(in_ids[place], in_attempts[place], in_answers[place]);
+             end loop;
+           end $$`,
       ],
     },
   ],

@@ -47,6 +47,7 @@ export class Session {
   #client: PoolClient | undefined;
   #expired = false;
   #isBeginDue = false;
+  #closing = '';
   /** True once the server answered anything. */
   answered = false;
 
@@ -73,10 +74,16 @@ export class Session {
     this.#isBeginDue = true;
   }
 
+  /** Keeps a statement for the end of the transaction, where it travels with COMMIT; one that raises keeps it from committing. */
+  closeWith(statement: string): void {
+    this.#closing += `${statement}; `;
+  }
+
   /** Sends a statement through `send`, which is the client's own `query`, behind BEGIN where that is due. */
-  async query(send: Send, text: string, values: readonly unknown[]): Promise<QueryResult> {
+  async query(send: Send, statement: string, values: readonly unknown[]): Promise<QueryResult> {
     const isFirst = this.#isBeginDue;
     this.#isBeginDue = false;
+    const text = COMMIT.test(statement) ? `${this.#closing}${statement}` : statement;
     let result: QueryResult;
     if (!isFirst) result = await send(text, values);
     else if (END_OF_TRANSACTION.test(text)) return NOTHING;
@@ -219,6 +226,7 @@ export class SessionPool {
 }
 
 type Send = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
+const COMMIT = /^commit$/i;
 const END_OF_TRANSACTION = /^(?:commit|rollback)$/i;
 /** A transaction that asked nothing was never opened. */
 const NOTHING: QueryResult = { command: '', rowCount: null, oid: 0, fields: [], rows: [] };

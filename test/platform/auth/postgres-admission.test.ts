@@ -224,6 +224,16 @@ describe('nonces', () => {
     for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'duplicate_nonce' });
   });
 
+  test('of two processes that use the same nonces in different orders at the same time, each passes for one, and none is stuck', async () => {
+    const line = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 2, logger });
+    const elsewhere = new PostgresAdmission({ database: line, pubSub, keyPepper: pepper, rateLimits: standardRateLimits('three'), logger });
+    const nonces = Array.from({ length: 150 }, () => randomUUID());
+    const use = (by: PostgresAdmission, order: readonly string[]) => Promise.all(order.map((nonce) => by.consumeNonce(null, '203.0.113.9', nonce).then(() => [nonce], () => [])));
+    const passed = await Promise.all([use(admission, nonces), use(elsewhere, nonces.toReversed()), use(admission, nonces.toSorted())]);
+    expect(passed.flat(2).toSorted()).toEqual(nonces.toSorted());
+    await line.close();
+  });
+
   test('a nonce belongs to its credential, or to the address of a stranger', async () => {
     const [one, other] = await Promise.all([issueKey(), issueKey()].map(async (issued) => principalOf(await issued)));
     const nonce = randomUUID();
@@ -357,6 +367,8 @@ describe('races', () => {
   test('a nonce goes to one, also among those who use it before it is remembered', async () => {
     const use = `select auth.consume_nonce('race', '${randomUUID()}') as fresh`;
     expect(await whileUncommitted(use, use)).toEqual(Array.from({ length: 3 }, () => ({ fresh: false })));
+    const useMany = `select array(select auth.consume_nonces('{b,a,b}', '{${['x', 'y', 'x'].map((end) => `race-${end}`).join(',')}}')) as fresh`;
+    expect(await whileUncommitted(useMany, useMany)).toEqual(Array.from({ length: 3 }, () => ({ fresh: [] })));
   });
 
   test('the tenth failure of an hour alarms once', async () => {

@@ -97,6 +97,33 @@ describe('claims on idempotency keys', () => {
     expect(performance.now() - endedMs).toBeLessThan(900);
   });
 
+  test('of two processes that take the same keys in different orders at the same time, one holds each', async () => {
+    const line = await openDatabase({ url: databases.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 2, logger });
+    const keysTaken = Array.from({ length: 120 }, freshKey);
+    const takeAll = (claims: PostgresClaims, order: readonly string[]) => Promise.allSettled(order.map((key) => take(key, claims)));
+    const outcomes = (await Promise.all([takeAll(claimsWith({ waitMs: 1 }), keysTaken), takeAll(claimsWith({ waitMs: 1, database: line }), keysTaken.toReversed())])).flat();
+    const holding = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' && 'held' in outcome.value ? [outcome.value.held] : []));
+    expect(new Set(holding.map(({ claim }) => claim.id)).size).toBe(keysTaken.length);
+    expect(holding).toHaveLength(keysTaken.length);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'idempotency_in_progress' });
+    // All their answers are kept by a few statements, each under its own key.
+    expect(await Promise.all(holding.map(({ claim, keep }) => keep({ text: claim.id })))).toEqual(holding.map(() => null));
+    for (const taken of await Promise.all(keysTaken.map((key) => take(key)))) expect(taken).toEqual({ answer: { text: expect.any(String) } });
+    const again = await Promise.all(keysTaken.map((key) => take(key)));
+    expect(new Set(again.map((taken) => 'answer' in taken && taken.answer.text))).toEqual(new Set(holding.map(({ claim }) => claim.id)));
+    await line.close();
+  });
+
+  test('among answers that are kept together, whoever lost his claim hears what became of it', async () => {
+    const [sound, late, overtaken] = await Promise.all([held(freshKey()), held(freshKey()), held(freshKey())]);
+    await letDie(late!);
+    await letDie(overtaken!);
+    const heirs = await owner.query(`update idempotency.claims set attempt_id = gen_random_uuid() where id = any($1)`, [[late!, overtaken!].map(({ claim }) => Buffer.from(claim.id, 'base64url'))]);
+    expect(heirs.rowCount).toBe(2);
+    const outcomes = await Promise.allSettled([late!.keep({ text: 'late' }), sound!.keep({ text: 'sound' }), overtaken!.keep({ text: 'overtaken' })]);
+    expect(outcomes).toMatchObject([{ reason: { type: 'idempotency_in_progress' } }, { status: 'fulfilled', value: null }, { reason: { type: 'idempotency_in_progress' } }]);
+  });
+
   test('the wait is bounded', async () => {
     const key = freshKey();
     const first = await held(key);
@@ -171,6 +198,17 @@ describe('effects happen once', () => {
     await second!.keep({ text: 'done' });
   });
 
+  test('an attempt whose claim a crash of the database forgot commits nothing', async () => {
+    const key = freshKey();
+    const first = await held(key);
+    await owner.query('delete from idempotency.claims where id = $1', [Buffer.from(first.claim.id, 'base64url')]);
+    await expect(act(key, first)).rejects.toMatchObject({ type: 'idempotency_in_progress' });
+    expect(await effects(key)).toBe(0);
+    const second = await held(key);
+    expect((await act(key, second)).recalled).toBe(false);
+    await second.keep({ text: 'done' });
+  });
+
   test('an effect under way is waited for by whoever takes over', async () => {
     const key = freshKey();
     const first = await held(key);
@@ -183,8 +221,9 @@ describe('effects happen once', () => {
           await em.execute('insert into toy.effects (id, name) values (?, ?)', [effectId, key]);
           await letDie(first);
           await settle(em, { id: effectId });
-          held(key).then(takingOver.resolve, takingOver.reject);
-          await sleep(150);
+          // The claim is settled with the commit, which takes so long here.
+          database.closeWith(em, 'select pg_sleep(0.3)', []);
+          setTimeout(() => held(key).then(takingOver.resolve, takingOver.reject), 100);
           return { id: effectId };
         }),
       recall: (effect) => Promise.resolve(effect),

@@ -110,6 +110,27 @@ describe('tenants', () => {
 });
 
 describe('transactions', () => {
+  test('a statement that closes a transaction travels with its commit, and keeps it from committing by raising', async () => {
+    const account = randomUUID();
+    const insert = (note: string, closing: string) =>
+      database.asTenant(account, async (em) => {
+        database.closeWith(em, closing, [account, note]);
+        await em.execute('insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), account, note]);
+      });
+    await insert('kept', 'update shop.orders set tags[1] = note where account_id = ? and note = ?');
+    await expect(insert('lost', 'select 1 / (select count(*) - count(*) from shop.orders where account_id = ? and note = ?)')).rejects.toMatchObject({ code: '22012' });
+    await database.asTenant(account, async (em) => database.closeWith(em, 'insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), account, 'alone']));
+    await expect(database.asTenant(account, async (em) => {
+      database.closeWith(em, 'insert into shop.orders (id, account_id, note) values (?, ?, ?)', [randomUUID(), account, 'rolled back']);
+      throw new Error('on purpose');
+    })).rejects.toThrow('on purpose');
+    expect(await database.asTenant(account, (em) => em.execute('select note, tags from shop.orders order by note'))).toEqual([{ note: 'alone', tags: [] }, { note: 'kept', tags: ['kept'] }]);
+    // Connections that failed at their commit are not left behind.
+    for (let each = 0; each < 6; each += 1) await expect(insert('lost', 'select 1 / (select count(*) - count(*) from shop.orders where account_id = ? and note = ?)')).rejects.toMatchObject({ code: '22012' });
+    expect(await Promise.all(Array.from({ length: 8 }, () => notes(account)))).toHaveLength(8);
+    expect(() => database.closeWith({} as never, 'select 1', [])).toThrow('no transaction');
+  });
+
   test('an error rolls back everything', async () => {
     const account = randomUUID();
     const failing = database.asTenant(account, async (em) => {
