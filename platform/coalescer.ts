@@ -37,6 +37,11 @@ export class Coalescer<Question, Answer> {
     this.#patienceMs = patienceMs;
   }
 
+  /** Questions that have not been asked yet. */
+  get gathering(): number {
+    return this.#gathering.size;
+  }
+
   /** @param key the same for two questions where the answer to one is the answer to the other */
   join(key: string, question: Question): Share<Answer> {
     const group = this.#gathering.get(key) ?? this.#gather(key, question);

@@ -48,8 +48,7 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     undo.push(() => outgoing.close());
     const [subgraphs, worker] = await Promise.all([buildSubgraphs({ ground, keyPepper, keyEncryptionKey, outgoing, auditPlaces: auditPlaces(config), clock, config }), startWorker({ ground, config, keyEncryptionKey, outgoing, logger, clock })]);
     undo.push(() => worker.close());
-    const admissionMetrics = new AdmissionMetrics(ground.registry);
-    const admission = admissionMetrics.metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }));
+    const admission = new AdmissionMetrics(ground.registry).metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }));
     const sealer = auditSealer(ground.database, keyPepper);
     const sealing = repeatedly(() => sealer.sealAll(), 'the audit log could not be sealed and will be tried again', logger);
     undo.push(() => sealing.stop());
@@ -59,7 +58,6 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
       admission,
-      refuseWhenOverloaded: admissionMetrics.refusing(() => ground.database.refuseWhenOverloaded()),
       oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
       ingestRecords: localRecords(ground.database, recordsPort({ ground, clock }).receiveRecords),
       claims: new PostgresClaims({ ...ground, secret: keyEncryptionKey, logger }),

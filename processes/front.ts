@@ -33,8 +33,6 @@ export interface FrontOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
-  /** @throws ProblemError when whoever arrives now has to be sent away; nobody is when absent */
-  readonly refuseWhenOverloaded?: () => void;
   /** Makes the first account; there is no page for it when absent. */
   readonly firstAccount?: FirstAccount | null;
   /** Issues tokens. */
@@ -104,7 +102,7 @@ export async function openFront(options: FrontOptions): Promise<Front> {
   const server = await listen({
     host: config.host,
     port: config.port,
-    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: options.refuseWhenOverloaded ?? (() => undefined) }, app.callback())),
+    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: () => admission.refuseWhenOverloaded() }, app.callback())),
     mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),

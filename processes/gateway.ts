@@ -24,15 +24,13 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
   const ground = await openRoleGround(config, logger);
   const tokens = principalTokens(config.internalSecret!, clock);
   const keyPepper = Buffer.from(config.keyPepper!);
-  const admissionMetrics = new AdmissionMetrics(ground.registry);
-  const admission = admissionMetrics.metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }));
+  const admission = new AdmissionMetrics(ground.registry).metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: config.rateLimits, logger }));
   const front = await openFront({
     config,
     subgraphs: remoteSubgraphs(config.subgraphUrls),
     internalSecret: config.internalSecret!,
     firstAccount: config.bootstrapToken === undefined ? null : new FirstAccount(ground.database, new KeyStore(ground.database, keyPepper), config.bootstrapToken),
     admission,
-    refuseWhenOverloaded: admissionMetrics.refusing(() => ground.database.refuseWhenOverloaded()),
     oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl: config.publicBaseUrl }),
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     claims: new PostgresClaims({ ...ground, secret: config.keyEncryptionKey!, logger }),

@@ -3,10 +3,10 @@ import { createServer, type AddressInfo, type ListenOptions, type Server, type S
 
 /**
  * Node takes one connection from a listening socket per turn of its loop (libuv 1.45, pull request 3696), which is a few
- * hundred a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux lets
- * several sockets share a port, and each of them is good for one.
+ * dozen a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux lets
+ * many sockets share a port, and each of them is good for one. So many cost a start 10 ms and a megabyte.
  */
-const SOCKETS = process.platform === 'linux' ? 16 : 1;
+const SOCKETS = process.platform === 'linux' ? 128 : 1;
 
 /** The sockets behind the one port of a server. */
 export class ListeningSockets {

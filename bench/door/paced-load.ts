@@ -25,7 +25,7 @@ const TICK_MS = 2;
  * counted for those behind it, too (an open system; autocannon sends a second's worth at once and then waits for the next).
  */
 export async function pacedLoad(request: PacedRequest, perSecond: number, seconds: number, maxSockets: number): Promise<PacedResult> {
-  const agent = new Agent({ keepAlive: true, maxSockets });
+  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets });
   const latencies: number[] = [];
   const counts = { '2xx': 0, non2xx: 0, errors: 0 };
   const startMs = performance.now();

@@ -32,6 +32,11 @@ export interface Admitted {
 /** What every door asks before it lets a request in. Filled by the PostgreSQL-backed admission, shared by all doors. */
 export interface Admission {
   /**
+   * To be called for every request, before anything is done for it.
+   * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait to be let in already
+   */
+  refuseWhenOverloaded(): void;
+  /**
    * Resolves `Authorization: Bearer <key or access token>`, checks the address against the key's allowlist, and counts
    * the call.
    * @throws ProblemError `invalid_api_key` (missing, malformed, unknown, on the wrong host), `expired_api_key` (revoked,

@@ -15,25 +15,23 @@ export class AdmissionMetrics {
   /** The same admission, with what it refuses counted. */
   metered(admission: Admission): Admission {
     return {
+      refuseWhenOverloaded: () => this.#refusing(() => admission.refuseWhenOverloaded()),
       admit: (arrival) => this.#counted(admission.admit(arrival)),
       enterWorkspace: (principal, workspaceId) => this.#counted(admission.enterWorkspace(principal, workspaceId)),
       countStranger: (rateClass, subject, arrival) => this.#counted(admission.countStranger(rateClass, subject, arrival)),
       consumeNonce: (principal, clientAddress, nonce) => this.#counted(admission.consumeNonce(principal, clientAddress, nonce)),
       whenEnded: (credential, ended) => admission.whenEnded(credential, ended),
-      openStream: (credential) => this.#held(this.refusing(() => admission.openStream(credential))()),
+      openStream: (credential) => this.#held(this.#refusing(() => admission.openStream(credential))),
     };
   }
 
-  /** The same check, with what it throws counted. */
-  refusing<T>(check: () => T): () => T {
-    return () => {
-      try {
-        return check();
-      } catch (error) {
-        this.#count(error);
-        throw error;
-      }
-    };
+  #refusing<T>(check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      this.#count(error);
+      throw error;
+    }
   }
 
   #counted<T>(asked: Promise<T>): Promise<T> {

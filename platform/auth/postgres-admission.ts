@@ -89,8 +89,12 @@ export class PostgresAdmission implements Admission {
     this.#ends = new CredentialEnds(database, pubSub, logger);
   }
 
+  refuseWhenOverloaded(): void {
+    this.#database.refuseWhenOverloaded(this.#showings.gathering);
+  }
+
   async admit(arrival: Arrival): Promise<Admitted> {
-    this.#database.refuseWhenOverloaded();
+    this.refuseWhenOverloaded();
     const secret = shownSecret(arrival.authorization);
     const { origin: { clientAddress }, onSandboxHost } = arrival;
     const { place, answer } = this.#showings.join(`${secret} ${clientAddress} ${onSandboxHost}`, { secret, clientAddress, onSandboxHost });
@@ -142,7 +146,7 @@ export class PostgresAdmission implements Admission {
   }
 
   async countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]> {
-    this.#database.refuseWhenOverloaded();
+    this.refuseWhenOverloaded();
     const { perMinute, perDay } = this.#rateLimits[rateClass];
     const [row] = await this.#database.ask<WindowColumns & { exceeded: RateWindow['name'] | null }>({
       name: 'auth.count_call',

@@ -55,9 +55,10 @@ export interface Database {
   perform<Row extends object>(statement: Question): Promise<Row[]>;
   /**
    * To be called for every request, before anything is done for it.
+   * @param announced questions that others have gathered and not asked yet
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
    */
-  refuseWhenOverloaded(): void;
+  refuseWhenOverloaded(announced?: number): void;
   /** How busy the connections of this process are. */
   load(): DatabaseLoad;
   /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
@@ -225,8 +226,8 @@ class PostgresDatabase implements Database {
     }
   }
 
-  refuseWhenOverloaded(): void {
-    this.#sessionPool.refuseWhenOverloaded();
+  refuseWhenOverloaded(announced = 0): void {
+    this.#sessionPool.refuseWhenOverloaded(announced);
   }
 
   load(): DatabaseLoad {

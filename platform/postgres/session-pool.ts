@@ -135,8 +135,6 @@ export class SessionPool {
     this.#linePool = linePool;
     this.#lines = new SharedLines({ connect: () => this.#connectTrusted(linePool), max: linePool.options.max, nowMs: () => performance.now() });
     this.#queue = new StandingQueue({
-      // As many questions as there are connections are being answered, however they share lines.
-      length: () => pool.waitingCount + Math.max(0, this.#lines.pending - pool.options.max),
       nowMs: () => performance.now(),
       turned: (isStanding, refused) => logger.warn({ refused }, isStanding ? 'overloaded: more requests come than can be answered, and most are refused from now on' : 'no longer overloaded'),
     });
@@ -152,8 +150,10 @@ export class SessionPool {
   }
 
   /** @throws ProblemError `service_unavailable`, code `overloaded` */
-  refuseWhenOverloaded(): void {
-    if (this.#queue.isTooLong()) throw OVERLOADED;
+  refuseWhenOverloaded(announced: number): void {
+    // As many questions as there are connections are being answered, however they share lines.
+    const questions = Math.max(0, this.#lines.pending + announced - this.pool.options.max);
+    if (this.#queue.isTooLong(this.pool.waitingCount + questions)) throw OVERLOADED;
   }
 
   load(): DatabaseLoad {

@@ -6,7 +6,6 @@ const SHORT = 32;
 const BURST_MS = 500;
 
 export interface StandingQueueOptions {
-  readonly length: () => number;
   readonly nowMs: () => number;
   /** Hears when the queue begins to stand and when it no longer does, and how many were sent away until then. */
   readonly turned: (isStanding: boolean, refused: number) => void;
@@ -29,9 +28,8 @@ export class StandingQueue {
     this.#confirmedMs = options.nowMs();
   }
 
-  /** Whether whoever arrives now has to be sent away; asked at every arrival. */
-  isTooLong(): boolean {
-    const length = this.#options.length();
+  /** Whether whoever arrives now, and finds so many before him, has to be sent away; asked at every arrival. */
+  isTooLong(length: number): boolean {
     const isLong = length >= SHORT;
     const nowMs = this.#options.nowMs();
     if (isLong !== this.#isStanding && nowMs - this.#confirmedMs > BURST_MS) this.#turn(isLong);

@@ -48,6 +48,8 @@ class ToyAdmission implements Admission {
   /** Registrations that are left. */
   strangersLeft = 10;
 
+  refuseWhenOverloaded(): void {}
+
   admit({ authorization }: Arrival): Promise<Admitted> {
     if (authorization === 'Bearer elsewhere') return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
     if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));

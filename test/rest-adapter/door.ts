@@ -29,6 +29,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
   return {
     log,
     watches,
+    refuseWhenOverloaded: () => undefined,
     async admit({ authorization }) {
       log.push('admit');
       const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];

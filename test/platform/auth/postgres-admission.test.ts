@@ -14,6 +14,7 @@ import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database, type Question } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
+import type { ProblemError } from '../../../schema/problems.ts';
 import { storeAccessToken, type TokenColumns } from '../../access-token.ts';
 import { FrozenClock } from '../../frozen-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../platform.ts';
@@ -296,6 +297,19 @@ async function whileUncommitted(first: string, others: string): Promise<unknown[
     await Promise.all(racers.map((client) => client.end()));
   }
 }
+
+test('of too many callers who come at once, the last are sent away before anything is asked for them', async () => {
+  let questions = 0;
+  const overheard = { ask: (question: Question) => ((questions += Number(question.name === 'auth.admit')), database.ask(question)), refuseWhenOverloaded: (announced: number) => database.refuseWhenOverloaded(announced), asNobody: database.asNobody.bind(database) } as unknown as Database;
+  const listened = new PostgresAdmission({ database: overheard, pubSub, keyPepper: pepper, rateLimits: standardRateLimits('three'), logger });
+  const key = generateApiKey('svc_live_sk');
+  const crowd = (keyOf: () => string) => Promise.all(Array.from({ length: 700 }, () => listened.admit(arrival(keyOf())).catch((error: ProblemError) => error.problem.code ?? error.type)));
+  const heard = await crowd(() => generateApiKey('svc_live_sk'));
+  expect(questions).toBe(256 + 20);
+  expect(heard.filter((code) => code === 'overloaded')).toHaveLength(700 - questions);
+  // One question is not too much, however many ask it.
+  expect(new Set(await crowd(() => key))).toEqual(new Set(['invalid_api_key']));
+});
 
 describe('calls that come together', () => {
   // No minute ends between two of them.

@@ -8,7 +8,7 @@ class Server {
   readonly waitsMs: number[] = [];
   readonly turns: { readonly isStanding: boolean; readonly refused: number }[] = [];
   readonly #perMs: number;
-  readonly #queue = new StandingQueue({ length: () => this.waiting.length, nowMs: () => this.nowMs, turned: (isStanding, refused) => this.turns.push({ isStanding, refused }) });
+  readonly #queue = new StandingQueue({ nowMs: () => this.nowMs, turned: (isStanding, refused) => this.turns.push({ isStanding, refused }) });
 
   constructor(perMs: number) {
     this.#perMs = perMs;
@@ -18,7 +18,7 @@ class Server {
   run(ms: number, arrivalsPerMs: number): void {
     for (const endMs = this.nowMs + ms; this.nowMs < endMs; this.nowMs += 1) {
       for (let arrival = 0; arrival < arrivalsPerMs; arrival += 1) {
-        if (this.#queue.isTooLong()) this.refused += 1;
+        if (this.#queue.isTooLong(this.waiting.length)) this.refused += 1;
         else this.waiting.push(this.nowMs);
       }
       for (const sinceMs of this.waiting.splice(0, this.#perMs)) this.waitsMs.push(this.nowMs - sinceMs);
