@@ -2050,7 +2050,972 @@ export interface components {
             trust: components["schemas"]["TrustEnvelope"];
         };
     };
-    responses: never;
+    responses: {
+        /** @description `internal_error`: An unexpected error */
+        "callers.500.internal_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: A temporary outage */
+        "callers.503.service_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+        "callers.400.unsupported_api_version.missing_nonce.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
+        "callers.401.invalid_api_key.expired_api_key": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
+        "callers.403.ip_not_allowed.insufficient_permissions": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `rate_limit_exceeded`: Too many requests */
+        "callers.429.rate_limit_exceeded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `resource_not_found`: The resource does not exist */
+        "callers.404.resource_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `validation_error`: The request does not fit the schema */
+        "callers.422.validation_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `data_source_unavailable`: The data source cannot be analysed now */
+        "callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.data_source_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_acceptable`: None of the accepted media types can be produced */
+        "callers.406.not_acceptable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than this operation takes */
+        "callers.413.payload_too_large": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+        "callers.415.unsupported_media_type": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+        "callers.400.unsupported_api_version.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
+        "callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `conflict`: The request conflicts with the state of the resource; `data_source_unavailable`: The data source cannot be analysed now */
+        "callers.409.conflict.data_source_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `internal_error`: An unexpected error */
+        "anyone.500.internal_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: A temporary outage */
+        "anyone.503.service_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+        "anyone.400.unsupported_api_version.missing_nonce.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `rate_limit_exceeded`: Too many requests */
+        "anyone.429.rate_limit_exceeded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
+        "anyone.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_acceptable`: None of the accepted media types can be produced */
+        "anyone.406.not_acceptable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than this operation takes */
+        "anyone.413.payload_too_large": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+        "anyone.415.unsupported_media_type": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `validation_error`: The request does not fit the schema */
+        "anyone.422.validation_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
+        "callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `internal_error`: An unexpected error */
+        "strangers.500.internal_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: A temporary outage */
+        "strangers.503.service_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+        "strangers.400.unsupported_api_version.missing_nonce.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `rate_limit_exceeded`: Too many requests */
+        "strangers.429.rate_limit_exceeded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
+        "strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_acceptable`: None of the accepted media types can be produced */
+        "strangers.406.not_acceptable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than this operation takes */
+        "strangers.413.payload_too_large": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+        "strangers.415.unsupported_media_type": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `validation_error`: The request does not fit the schema */
+        "strangers.422.validation_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `validation_error`: The request does not fit the schema; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+        "callers.400.unsupported_api_version.validation_error.missing_nonce.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `internal_error`: An unexpected error */
+        "oauth.500.internal_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `service_unavailable`: A temporary outage */
+        "oauth.503.service_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed; `unsupported_grant_type`: The grant type is not supported; `invalid_grant`: The grant is invalid, expired or used; `invalid_scope`: A requested scope is unknown or not granted */
+        "oauth.400.unsupported_api_version.missing_nonce.invalid_request.unsupported_grant_type.invalid_grant.invalid_scope": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before */
+        "oauth.409.duplicate_nonce": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `not_acceptable`: None of the accepted media types can be produced */
+        "oauth.406.not_acceptable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `payload_too_large`: The body is larger than this operation takes */
+        "oauth.413.payload_too_large": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `unsupported_media_type`: The body has a media type this operation does not take */
+        "oauth.415.unsupported_media_type": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `rate_limit_exceeded`: Too many requests */
+        "oauth.429.rate_limit_exceeded": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `invalid_client`: The client is unknown or its secret is wrong */
+        "oauth.401.invalid_client": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `ip_not_allowed`: The address is not on the allowlist of the key */
+        "oauth.403.ip_not_allowed": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
+        "oauth.400.unsupported_api_version.missing_nonce.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
+            };
+        };
+        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
+        "anyone.400.unsupported_api_version.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: {
@@ -2058,10 +3023,16 @@ export interface components {
         "X-Request-Id": string;
         /** @description Version that the answer follows */
         "SVC-API-Version": string;
-        /** @description trust.hrei_score of the answer */
+        /** @description trust.hrei_score of the answer; absent where it has not been measured */
         "SVC-HREI-Score": string;
-        /** @description trust.risk_level of the answer */
+        /** @description trust.risk_level of the answer; absent where it has not been measured */
         "SVC-HREI-Risk": string;
+        /** @description Since when the version that the answer follows is deprecated (RFC 9745); absent for others */
+        Deprecation: string;
+        /** @description When that version ends (RFC 8594) */
+        Sunset: string;
+        /** @description rel="deprecation": the versions and their ends (RFC 8288) */
+        Link: string;
         /** @description Windows that the call was counted in: q calls in w seconds */
         "RateLimit-Policy": string;
         /** @description What is left of each window (r), and in how many seconds (t) it begins anew */
@@ -2072,6 +3043,12 @@ export interface components {
         "X-RateLimit-Remaining": string;
         /** @description Seconds until it begins anew */
         "X-RateLimit-Reset": string;
+        /** @description `sandbox` for test keys; absent for others */
+        "SVC-Environment": string;
+        /** @description Whole seconds after which another try makes sense; at least 1 */
+        "Retry-After": string;
+        /** @description How to be let in (RFC 6750, RFC 9728) */
+        "WWW-Authenticate": string;
     };
     pathItems: never;
 }
@@ -2115,13 +3092,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2306,87 +3286,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     runAttribution: {
@@ -2435,11 +3343,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where an unfinished analysis can be read */
                     Location?: string;
                     /** @description Seconds to wait before reading it */
@@ -2637,114 +3549,18 @@ export interface operations {
                     "application/json": components["schemas"]["AttributionResult"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `data_source_unavailable`: The data source cannot be analysed now */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.data_source_unavailable"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     runAttributionVariant1: {
@@ -2793,11 +3609,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where an unfinished analysis can be read */
                     Location?: string;
                     /** @description Seconds to wait before reading it */
@@ -2995,114 +3815,18 @@ export interface operations {
                     "application/json": components["schemas"]["AttributionResult"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `data_source_unavailable`: The data source cannot be analysed now */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.data_source_unavailable"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getAttribution: {
@@ -3136,11 +3860,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -3335,91 +4063,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     cancelAttribution: {
@@ -3454,11 +4125,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -3564,114 +4239,18 @@ export interface operations {
                     "application/json": components["schemas"]["AttributionResult"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     exportAttribution: {
@@ -3706,11 +4285,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description attachment, with a name for the file */
                     "Content-Disposition"?: string;
                     [name: string]: unknown;
@@ -3719,87 +4302,15 @@ export interface operations {
                     "application/json": string;
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `conflict`: The request conflicts with the state of the resource; `data_source_unavailable`: The data source cannot be analysed now */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            409: components["responses"]["callers.409.conflict.data_source_unavailable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     streamAttribution: {
@@ -3834,11 +4345,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3848,91 +4363,32 @@ export interface operations {
             /** @description The last event was seen; there is nothing more to come */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     verifyResult: {
@@ -3973,6 +4429,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -4061,87 +4520,15 @@ export interface operations {
                     "application/json": components["schemas"]["ResultVerification"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["anyone.400.unsupported_api_version.missing_nonce.invalid_request"];
+            406: components["responses"]["anyone.406.not_acceptable"];
+            409: components["responses"]["anyone.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["anyone.413.payload_too_large"];
+            415: components["responses"]["anyone.415.unsupported_media_type"];
+            422: components["responses"]["anyone.422.validation_error"];
+            429: components["responses"]["anyone.429.rate_limit_exceeded"];
+            500: components["responses"]["anyone.500.internal_error"];
+            503: components["responses"]["anyone.503.service_unavailable"];
         };
     };
     connectDataSource: {
@@ -4213,11 +4600,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where the status of the source is */
                     Location?: string;
                     /** @description `true` where the answer was given before, and nothing happened this time */
@@ -4322,114 +4713,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listDataSources: {
@@ -4458,13 +4753,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4561,87 +4859,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getDataSourceStatus: {
@@ -4672,11 +4898,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -4792,91 +5022,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     uploadRecords: {
@@ -4939,11 +5112,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where the rejected rows are */
                     Location?: string;
                     /** @description `true` where the answer was given before, and nothing happened this time */
@@ -5024,114 +5201,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listRejects: {
@@ -5166,13 +5247,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5254,87 +5338,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     syncDataSource: {
@@ -5369,11 +5381,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where the status of the source is */
                     Location?: string;
                     /** @description `true` where the answer was given before, and nothing happened this time */
@@ -5454,114 +5470,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     deleteDataSource: {
@@ -5591,123 +5511,31 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listExperiments: {
@@ -5739,13 +5567,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5836,87 +5667,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     createExperiment: {
@@ -5963,11 +5722,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description Where the experiment can be read */
                     Location?: string;
                     /** @description `true` where the answer was given before, and nothing happened this time */
@@ -6048,114 +5811,18 @@ export interface operations {
                     "application/json": components["schemas"]["ExperimentAnswer"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getExperiment: {
@@ -6186,11 +5853,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -6272,91 +5943,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     deleteExperiment: {
@@ -6386,123 +6000,31 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     registerAgent: {
@@ -6558,6 +6080,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6666,87 +6191,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["strangers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            406: components["responses"]["strangers.406.not_acceptable"];
+            409: components["responses"]["strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["strangers.413.payload_too_large"];
+            415: components["responses"]["strangers.415.unsupported_media_type"];
+            422: components["responses"]["strangers.422.validation_error"];
+            429: components["responses"]["strangers.429.rate_limit_exceeded"];
+            500: components["responses"]["strangers.500.internal_error"];
+            503: components["responses"]["strangers.503.service_unavailable"];
         };
     };
     getOwnAgent: {
@@ -6771,11 +6224,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -6871,91 +6328,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     updateOwnAgent: {
@@ -7005,11 +6405,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -7105,114 +6509,18 @@ export interface operations {
                     "application/json": components["schemas"]["UpdatedAgentProfile"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getAgent: {
@@ -7243,11 +6551,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -7323,91 +6635,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     updateCapabilities: {
@@ -7448,11 +6703,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -7523,105 +6782,17 @@ export interface operations {
                     "application/json": components["schemas"]["CapabilitiesUpdate"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `validation_error`: The request does not fit the schema; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.validation_error.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listReferrals: {
@@ -7654,13 +6825,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7753,87 +6927,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listAgentReferrals: {
@@ -7874,13 +6976,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7973,87 +7078,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listKeys: {
@@ -8082,13 +7115,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8183,87 +7219,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     createKey: {
@@ -8305,11 +7269,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8405,114 +7373,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     revokeKey: {
@@ -8542,11 +7414,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8619,114 +7495,18 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     rotateKey: {
@@ -8770,11 +7550,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -8847,114 +7631,18 @@ export interface operations {
                     "application/json": components["schemas"]["KeyRotation"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     rotateAgentKey: {
@@ -8998,11 +7686,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -9075,114 +7767,18 @@ export interface operations {
                     "application/json": components["schemas"]["KeyRotation"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     issueToken: {
@@ -9260,6 +7856,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9332,87 +7931,16 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed; `unsupported_grant_type`: The grant type is not supported; `invalid_grant`: The grant is invalid, expired or used; `invalid_scope`: A requested scope is unknown or not granted */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `invalid_client`: The client is unknown or its secret is wrong */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
+            400: components["responses"]["oauth.400.unsupported_api_version.missing_nonce.invalid_request.unsupported_grant_type.invalid_grant.invalid_scope"];
+            401: components["responses"]["oauth.401.invalid_client"];
+            403: components["responses"]["oauth.403.ip_not_allowed"];
+            406: components["responses"]["oauth.406.not_acceptable"];
+            409: components["responses"]["oauth.409.duplicate_nonce"];
+            413: components["responses"]["oauth.413.payload_too_large"];
+            415: components["responses"]["oauth.415.unsupported_media_type"];
+            429: components["responses"]["oauth.429.rate_limit_exceeded"];
+            500: components["responses"]["oauth.500.internal_error"];
+            503: components["responses"]["oauth.503.service_unavailable"];
         };
     };
     refreshToken: {
@@ -9474,6 +8002,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9546,87 +8077,16 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed; `unsupported_grant_type`: The grant type is not supported; `invalid_grant`: The grant is invalid, expired or used; `invalid_scope`: A requested scope is unknown or not granted */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `invalid_client`: The client is unknown or its secret is wrong */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
+            400: components["responses"]["oauth.400.unsupported_api_version.missing_nonce.invalid_request.unsupported_grant_type.invalid_grant.invalid_scope"];
+            401: components["responses"]["oauth.401.invalid_client"];
+            403: components["responses"]["oauth.403.ip_not_allowed"];
+            406: components["responses"]["oauth.406.not_acceptable"];
+            409: components["responses"]["oauth.409.duplicate_nonce"];
+            413: components["responses"]["oauth.413.payload_too_large"];
+            415: components["responses"]["oauth.415.unsupported_media_type"];
+            429: components["responses"]["oauth.429.rate_limit_exceeded"];
+            500: components["responses"]["oauth.500.internal_error"];
+            503: components["responses"]["oauth.503.service_unavailable"];
         };
     };
     revokeToken: {
@@ -9670,6 +8130,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -9739,78 +8202,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
-                };
-            };
+            400: components["responses"]["oauth.400.unsupported_api_version.missing_nonce.invalid_request"];
+            406: components["responses"]["oauth.406.not_acceptable"];
+            409: components["responses"]["oauth.409.duplicate_nonce"];
+            413: components["responses"]["oauth.413.payload_too_large"];
+            415: components["responses"]["oauth.415.unsupported_media_type"];
+            429: components["responses"]["oauth.429.rate_limit_exceeded"];
+            500: components["responses"]["oauth.500.internal_error"];
+            503: components["responses"]["oauth.503.service_unavailable"];
         };
     };
     listAuditEvents: {
@@ -9853,13 +8252,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9968,87 +8370,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     verifyAuditChain: {
@@ -10087,11 +8417,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -10163,114 +8497,18 @@ export interface operations {
                     "application/json": components["schemas"]["AuditChainVerification"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     streamEvents: {
@@ -10304,98 +8542,30 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
                     "text/event-stream": string;
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listWorkspaces: {
@@ -10424,13 +8594,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10523,87 +8696,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     createWorkspace: {
@@ -10644,11 +8745,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -10729,114 +8834,18 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceAnswer"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     addWorkspaceAgent: {
@@ -10881,11 +8890,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -10962,11 +8975,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -11036,114 +9053,18 @@ export interface operations {
                     "application/json": components["schemas"]["WorkspaceMembership"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listWebhooks: {
@@ -11174,13 +9095,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11278,87 +9202,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     createWebhook: {
@@ -11402,11 +9254,17 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description Where to read what was made */
+                    Location?: string;
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -11493,105 +9351,17 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecretAnswer"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `validation_error`: The request does not fit the schema; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.validation_error.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getWebhook: {
@@ -11622,11 +9392,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description For If-None-Match */
                     ETag?: string;
                     [name: string]: unknown;
@@ -11715,91 +9489,34 @@ export interface operations {
             /** @description Unchanged since the ETag in If-None-Match */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     deleteWebhook: {
@@ -11831,11 +9548,17 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description return=representation */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11907,123 +9630,31 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     updateWebhook: {
@@ -12067,11 +9698,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -12157,114 +9792,18 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecretAnswer"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     testWebhook: {
@@ -12308,11 +9847,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -12400,114 +9943,18 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookTest"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listWebhookDeliveries: {
@@ -12550,13 +9997,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12652,87 +10102,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     redeliverWebhook: {
@@ -12772,11 +10150,15 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -12859,114 +10241,18 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookRedelivery"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `payload_too_large`: The body is larger than this operation takes */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     listPlans: {
@@ -12995,13 +10281,16 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    /** @description first, prev, next and last page */
+                    Link?: string;
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    /** @description first, prev, next and last page */
-                    Link?: string;
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13097,87 +10386,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `invalid_api_key`: The API key or token is malformed or unknown; `expired_api_key`: The API key or token is revoked or expired */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `ip_not_allowed`: The address is not on the allowlist of the key; `insufficient_permissions`: The key lacks the scope or role */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `resource_not_found`: The resource does not exist */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `rate_limit_exceeded`: Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
         };
     };
     getHealth: {
@@ -13196,6 +10413,9 @@ export interface operations {
                     "SVC-API-Version": components["headers"]["SVC-API-Version"];
                     "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
                     "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13275,51 +10495,11 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `not_acceptable`: None of the accepted media types can be produced */
-            406: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `validation_error`: The request does not fit the schema */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `internal_error`: An unexpected error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `service_unavailable`: A temporary outage */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            400: components["responses"]["anyone.400.unsupported_api_version.invalid_request"];
+            406: components["responses"]["anyone.406.not_acceptable"];
+            422: components["responses"]["anyone.422.validation_error"];
+            500: components["responses"]["anyone.500.internal_error"];
+            503: components["responses"]["anyone.503.service_unavailable"];
         };
     };
 }
