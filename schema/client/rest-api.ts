@@ -2829,8 +2829,8 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
             };
         };
-        /** @description `duplicate_nonce`: The nonce was used before */
-        "oauth.409.duplicate_nonce": {
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
+        "oauth.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -2844,6 +2844,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -7784,7 +7785,13 @@ export interface operations {
     issueToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7864,6 +7871,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -7935,7 +7944,7 @@ export interface operations {
             401: components["responses"]["oauth.401.invalid_client"];
             403: components["responses"]["oauth.403.ip_not_allowed"];
             406: components["responses"]["oauth.406.not_acceptable"];
-            409: components["responses"]["oauth.409.duplicate_nonce"];
+            409: components["responses"]["oauth.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["oauth.413.payload_too_large"];
             415: components["responses"]["oauth.415.unsupported_media_type"];
             429: components["responses"]["oauth.429.rate_limit_exceeded"];
@@ -7946,7 +7955,13 @@ export interface operations {
     refreshToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8010,6 +8025,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8081,7 +8098,7 @@ export interface operations {
             401: components["responses"]["oauth.401.invalid_client"];
             403: components["responses"]["oauth.403.ip_not_allowed"];
             406: components["responses"]["oauth.406.not_acceptable"];
-            409: components["responses"]["oauth.409.duplicate_nonce"];
+            409: components["responses"]["oauth.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["oauth.413.payload_too_large"];
             415: components["responses"]["oauth.415.unsupported_media_type"];
             429: components["responses"]["oauth.429.rate_limit_exceeded"];
@@ -8092,7 +8109,13 @@ export interface operations {
     revokeToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8138,6 +8161,8 @@ export interface operations {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -8204,7 +8229,7 @@ export interface operations {
             };
             400: components["responses"]["oauth.400.unsupported_api_version.missing_nonce.invalid_request"];
             406: components["responses"]["oauth.406.not_acceptable"];
-            409: components["responses"]["oauth.409.duplicate_nonce"];
+            409: components["responses"]["oauth.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
             413: components["responses"]["oauth.413.payload_too_large"];
             415: components["responses"]["oauth.415.unsupported_media_type"];
             429: components["responses"]["oauth.429.rate_limit_exceeded"];
