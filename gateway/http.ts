@@ -50,10 +50,11 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.vary('Accept');
     try {
       if (!METHODS.includes(ctx.method)) throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
-      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, workspaceId: ctx.get('svc-workspace').trim() || undefined, nonce: ctx.get('x-nonce') || undefined, idempotencyKey: readIdempotencyKey(ctx.get('svc-idempotency-key') || undefined, ctx.get('idempotency-key') || undefined), wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } });
+      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, workspaceId: ctx.get('svc-workspace').trim() || undefined, nonce: ctx.get('x-nonce') || undefined, idempotencyKey: readIdempotencyKey(ctx.get('svc-idempotency-key') || undefined, ctx.get('idempotency-key') || undefined), wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } }, ({ principal, windows }) => {
+        ctx.set(rateLimitHeaders(windows));
+        if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
+      });
       ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
-      ctx.set(rateLimitHeaders(request.windows));
-      if (request.context.principal?.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
       // Where Apollo's integration looks for it.
       if (ctx.method !== 'GET') Object.assign(ctx.request, { body: jsonObject(await options.readJson(ctx.req, options.maxBodyBytes)) });
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));

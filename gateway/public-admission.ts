@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Admission, ShownCredential } from '../platform/auth/admission.ts';
+import type { Admission, Admitted, ShownCredential } from '../platform/auth/admission.ts';
 import type { RequestOrigin } from '../platform/auth/principal.ts';
 import { grantSandboxWishes, type SandboxWishes } from '../platform/auth/sandbox-wishes.ts';
 import type { PublicRequest } from './public-request.ts';
@@ -24,15 +24,17 @@ export interface AdmittedRequest {
 export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
   /**
    * @param said what the operation says about itself
+   * @param onAdmitted hears who is calling, and where its windows stand, before anything else is refused
    * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }): Promise<AdmittedRequest> => {
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
     const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
     const header = http.headers['svc-api-version'];
     const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
     const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
+    if (admitted !== null) onAdmitted?.(admitted);
     const principal = admitted === null || workspaceId === undefined ? (admitted?.principal ?? null) : await admission.enterWorkspace(admitted.principal, workspaceId);
     const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
     const sandboxDelayMs = grantSandboxWishes(principal, wishes);

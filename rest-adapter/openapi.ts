@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { PROBLEM_TYPES, type ProblemType } from '../schema/problems.ts';
 import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { SCOPES } from '../platform/auth/principal.ts';
@@ -8,7 +7,9 @@ import { CONTRACT, pathsOf } from './contract.ts';
 import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';
 import { needsBody, type Json, type Operation } from './operation.ts';
-import { problemsOf, stepsOf } from './pipeline.ts';
+import { ErrorResponses } from './openapi/error-responses.ts';
+import { HEADER_COMPONENTS, headersOf } from './openapi/headers.ts';
+import { stepsOf } from './pipeline.ts';
 import { errorBody, problemBody, oauthErrorBody } from './representations/error.ts';
 import { claimIdempotencyKey, KEYED_METHODS } from './steps/claim-idempotency-key.ts';
 import { CURRENT_VERSION } from './versions.ts';
@@ -16,29 +17,13 @@ import { WORKSPACE_HEADER } from './steps/authenticate.ts';
 
 const UPLOAD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
 
-const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  'X-Request-Id': 'Id of the request, as in errors and logs',
-  'SVC-API-Version': 'Version that the answer follows',
-  'SVC-HREI-Score': 'trust.hrei_score of the answer',
-  'SVC-HREI-Risk': 'trust.risk_level of the answer',
-};
-
-/** Of every answer to a call that was counted. */
-const RATE_HEADERS: Readonly<Record<string, string>> = {
-  'RateLimit-Policy': 'Windows that the call was counted in: q calls in w seconds',
-  RateLimit: 'What is left of each window (r), and in how many seconds (t) it begins anew',
-  'X-RateLimit-Limit': 'Calls in the window that binds',
-  'X-RateLimit-Remaining': 'What is left of it',
-  'X-RateLimit-Reset': 'Seconds until it begins anew',
-};
-
 /**
  * The OpenAPI 3.1 document of the contract table. Zod schemas with an id become components.
  * @param publicBaseUrl ends in `/v1`
  */
 export function buildOpenApi(publicBaseUrl: string): Json {
   const components = new Components();
-  const errors: ErrorSchemas = { errorSchema: components.schemaOf(errorBody), problemSchema: components.schemaOf(problemBody), oauthErrorSchema: components.schemaOf(oauthErrorBody) };
+  const errors = new ErrorResponses({ error: components.schemaOf(errorBody), problem: components.schemaOf(problemBody), oauthError: components.schemaOf(oauthErrorBody) });
   const paths: Record<string, Json> = {};
   for (const operation of CONTRACT) {
     for (const [index, path] of pathsOf(operation).entries()) {
@@ -61,7 +46,8 @@ export function buildOpenApi(publicBaseUrl: string): Json {
     paths,
     components: {
       schemas: components.schemas,
-      headers: Object.fromEntries(Object.entries({ ...COMMON_HEADERS, ...RATE_HEADERS }).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+      responses: errors.responses,
+      headers: HEADER_COMPONENTS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key (svc_agent_sk_…, svc_live_sk_…, svc_test_sk_…) or an access token' },
         oauth: oauthScheme(publicBaseUrl),
@@ -76,13 +62,7 @@ function oauthScheme(publicBaseUrl: string): Json {
   return { type: 'oauth2', description: 'Tokens for agents. PKCE with S256 is required.', flows: { clientCredentials: common, authorizationCode: { authorizationUrl: `${publicBaseUrl}/oauth/authorize`, ...common } } };
 }
 
-interface ErrorSchemas {
-  readonly errorSchema: Json;
-  readonly problemSchema: Json;
-  readonly oauthErrorSchema: Json;
-}
-
-function operationObject(operation: Operation, variant: number, components: Components, errors: ErrorSchemas): Json {
+function operationObject(operation: Operation, variant: number, components: Components, errors: ErrorResponses): Json {
   const scope = operation.action === null ? null : ACTIONS[operation.action].scope;
   return {
     // Ids are unique in a document, so a variant path has one of its own.
@@ -93,7 +73,7 @@ function operationObject(operation: Operation, variant: number, components: Comp
     ...(operation.action === null ? { security: [] } : {}),
     parameters: parametersOf(operation, components),
     ...(operation.bodySchema === undefined ? {} : { requestBody: requestBody(operation, components) }),
-    responses: { ...successResponses(operation, components), ...errorResponses(operation, errors) },
+    responses: { ...successResponses(operation, components), ...errors.of(operation) },
   };
 }
 
@@ -154,7 +134,8 @@ function requestBody(operation: Operation, components: Components): Json {
 function successResponses(operation: Operation, components: Components): Json {
   const { success, kind, example, representation } = operation;
   const headers = {
-    ...Object.fromEntries(Object.keys(isCounted(operation) ? { ...COMMON_HEADERS, ...RATE_HEADERS } : COMMON_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...headersOf(operation),
+    ...(operation.location === undefined ? {} : { Location: { description: 'Where to read what was made', schema: { type: 'string' } } }),
     ...Object.fromEntries(Object.entries(success.headers ?? {}).map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
     ...(takesIdempotencyKey(operation) ? { 'SVC-Idempotent-Replayed': { description: '`true` where the answer was given before, and nothing happened this time', schema: { type: 'string', enum: ['true'] } } } : {}),
     ...(operation.isResource === true ? { ETag: { description: 'For If-None-Match', schema: { type: 'string' } } } : {}),
@@ -169,26 +150,10 @@ function successResponses(operation: Operation, components: Components): Json {
   return {
     [success.status]: { description: success.description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) },
     ...(operation.lesserSuccess === undefined ? {} : { [operation.lesserSuccess.status]: { description: operation.lesserSuccess.description, headers, content } }),
-    ...(representation === undefined ? {} : { 200: { description: representation.description, headers, content: { 'application/json': { schema: components.schemaOf(representation.schema), example: representation.example } } } }),
-    ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come' } } : {}),
-    ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match' } } : {}),
+    ...(representation === undefined ? {} : { 200: { description: representation.description, headers: { ...headers, 'Preference-Applied': { description: 'return=representation', schema: { type: 'string' } } }, content: { 'application/json': { schema: components.schemaOf(representation.schema), example: representation.example } } } }),
+    ...(kind === 'stream' ? { 204: { description: 'The last event was seen; there is nothing more to come', headers: headersOf(operation) } } : {}),
+    ...(operation.isResource === true ? { 304: { description: 'Unchanged since the ETag in If-None-Match', headers } } : {}),
   };
-}
-
-function isCounted({ action, strangerLimit }: Operation): boolean {
-  return action !== null || strangerLimit !== undefined;
-}
-
-function errorResponses(operation: Operation, { errorSchema, problemSchema, oauthErrorSchema }: ErrorSchemas): Json {
-  const byStatus = new Map<number, ProblemType[]>();
-  for (const type of new Set([...problemsOf(operation.kind), ...operation.problems])) {
-    const status = type === 'validation_error' ? (operation.badBodyStatus ?? PROBLEM_TYPES[type].status) : PROBLEM_TYPES[type].status;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
-  }
-  // Forms are answered as RFC 6749 has it.
-  const schema = operation.kind === 'oauth' ? { anyOf: [errorSchema, oauthErrorSchema] } : errorSchema;
-  const content = { 'application/json': { schema }, 'application/problem+json': { schema: problemSchema } };
-  return Object.fromEntries([...byStatus].map(([status, types]) => [status, { description: types.map((type) => `\`${type}\`: ${PROBLEM_TYPES[type].title}`).join('; '), content }]));
 }
 
 /** Collects the schemas that have an id, and refers to them. */

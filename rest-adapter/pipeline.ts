@@ -66,7 +66,7 @@ const TABLE: readonly (readonly [Step, ...Column[]])[] = [
   [limitClients,                                   O, OF   ],
   [readRows,                   U                           ],
   // Its fingerprint needs the body, its replay makes what follows unnecessary.
-  [claimIdempotencyKey,   W, J, U,              PW          ],
+  [claimIdempotencyKey,   W, J, U,              PW, O       ],
   [validateRequest,   R, W, J, U, D, S, F, PR, PW          ],
   // Behind the validation, which knows whether a job is asked for as a stream.
   [holdStream,              J,       S, F                  ],

@@ -7,6 +7,7 @@ import { parseMediaType } from '../media-type.ts';
 import { originOf } from '../client-address.ts';
 import { tellWindows } from '../rate-headers.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
+import { CURRENT_VERSION } from '../versions.ts';
 import { clientSubject } from './client-subject.ts';
 import { consentPage, refusalPage } from './consent-page.ts';
 
@@ -88,8 +89,8 @@ function redirect(http: Context, location: string): void {
   http.status = 302;
 }
 
-/** Neither the key nor the code may stay behind, in a cache or in the next page's referrer. */
-const PRIVATE = { 'Cache-Control': 'no-store', Pragma: 'no-cache', 'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff' } as const;
+/** Neither the key nor the code may stay behind, in a cache or in the next page's referrer. Beside that, what every answer below the base URL tells. */
+const PRIVATE = { 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', Pragma: 'no-cache', 'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff' } as const;
 
 /**
  * The answer has to come from our own page. There is no session that another site could ride on, but it could post a

@@ -102,7 +102,7 @@ export const oauthOperations = [
     description: `client_credentials takes the agent's id and key. authorization_code takes a code that a resource owner granted at GET /v1/oauth/authorize, with its PKCE verifier. refresh_token does what POST /oauth/token/refresh does. ${BODIES}`,
     bodySchema: tokenRequest,
     success: { status: 200, description: 'A token for an hour, and what to get the next one with', schema: tokenResponse },
-    problems: ['unsupported_grant_type', 'invalid_grant', 'invalid_scope', 'invalid_client'],
+    problems: ['unsupported_grant_type', 'invalid_grant', 'invalid_scope', 'invalid_client', 'ip_not_allowed'],
     variables: ({ body }) => toRequest(body),
     present: presentTokens,
     example: {
@@ -124,7 +124,7 @@ export const oauthOperations = [
     description: `Each refresh token works once: using one again is answered with 401 invalid_grant and revokes every token that descends from the same authorisation. ${BODIES}`,
     bodySchema: refreshRequest,
     success: { status: 200, description: 'A new pair; the old refresh token is used up', schema: tokenResponse },
-    problems: ['unsupported_grant_type', 'invalid_grant', 'invalid_scope', 'invalid_client'],
+    problems: ['unsupported_grant_type', 'invalid_grant', 'invalid_scope', 'invalid_client', 'ip_not_allowed'],
     variables: ({ body }) => toRequest(body),
     present: presentTokens,
     example: {

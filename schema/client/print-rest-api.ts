@@ -5,10 +5,19 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 const OWN_HEADERS: ReadonlySet<string> = new Set(['X-Nonce', 'SVC-API-Version']);
 const JSON_TYPE = 'application/json';
 
+type WrittenResponses = Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>;
+
 /** What is rewritten of an operation. */
 interface WrittenOperation {
   parameters?: readonly { readonly name: string }[];
-  readonly responses?: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>;
+  readonly responses?: WrittenResponses;
+}
+
+function keepJson(responses: WrittenResponses = {}): void {
+  for (const response of Object.values(responses)) {
+    const json = response.content?.[JSON_TYPE];
+    if (json !== undefined) response.content = { [JSON_TYPE]: json };
+  }
 }
 
 /**
@@ -20,12 +29,10 @@ export async function printRestApi(): Promise<string> {
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item as Readonly<Record<string, WrittenOperation>>)) {
       if (operation.parameters !== undefined) operation.parameters = operation.parameters.filter(({ name }) => !OWN_HEADERS.has(name));
-      for (const response of Object.values(operation.responses ?? {})) {
-        const json = response.content?.[JSON_TYPE];
-        if (json !== undefined) response.content = { [JSON_TYPE]: json };
-      }
+      keepJson(operation.responses);
     }
   }
+  keepJson(document.components?.responses as WrittenResponses | undefined);
   const types = astToString(await openapiTS(document, { defaultNonNullable: false }));
   return `// Printed from schema/openapi.json: npm run schema\n${types}`;
 }

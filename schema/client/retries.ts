@@ -16,8 +16,8 @@ export interface RetryOptions {
   readonly baseDelayMs?: number;
   /** The platform's `fetch` when absent. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** How to wait; a timer when absent. */
-  readonly sleep?: (delayMs: number) => Promise<void>;
+  /** How to wait, unless the caller gives the call up meanwhile; a timer when absent. */
+  readonly sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
   /** A fresh nonce or idempotency key; `crypto.randomUUID` when absent. */
   readonly newKey?: () => string;
 }
@@ -44,10 +44,10 @@ export function retrying(options: RetryOptions, authorise: (headers: Headers) =>
         const askedMs = retryAfterMs(outcome.headers.get('Retry-After'));
         if (isLast || askedMs > LONGEST_WAIT_MS || !(await isPassing(outcome))) return outcome;
         await outcome.body?.cancel();
-        await sleep(Math.max(delayMs, askedMs));
+        await sleep(Math.max(delayMs, askedMs), request.signal);
       } else {
         if (isLast || request.signal.aborted) throw outcome.error;
-        await sleep(delayMs);
+        await sleep(delayMs, request.signal);
       }
     }
   };
@@ -65,6 +65,17 @@ function retryAfterMs(header: string | null): number {
   return header !== null && /^\d+$/.test(header) ? Number(header) * 1000 : 0;
 }
 
-function wait(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
+function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    }, delayMs);
+    const giveUp = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+  });
 }

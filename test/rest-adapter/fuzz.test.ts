@@ -3,6 +3,7 @@ import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { problemsOf } from '../../rest-adapter/pipeline.ts';
 import { PROBLEM_TYPES } from '../../schema/problems.ts';
 import { errorBody } from '../../rest-adapter/representations/error.ts';
+import { undocumentedHeaders } from './documented-headers.ts';
 import { openDoor, type TestDoor } from './door.ts';
 
 const targets = CONTRACT.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path, [fc.toStringMethod]: () => `${operation.method} ${path}` })));
@@ -26,6 +27,7 @@ describe('whatever is sent', () => {
     const text = await response.text();
     expect(declared(target)).toContain(response.status);
     expect(response.status).toBeLessThan(500);
+    expect(undocumentedHeaders(target.operation, response)).toEqual([]);
     if (response.status >= 400) expect(errorBody.safeParse(JSON.parse(text))).toMatchObject({ success: true, data: { error: { request_id: response.headers.get('x-request-id') } } });
     expect(text).not.toMatch(/node_modules|\.ts:\d+|at Object\./);
   };

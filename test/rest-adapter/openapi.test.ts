@@ -13,12 +13,23 @@ interface OperationObject {
   readonly operationId: string;
   readonly parameters: { readonly name: string; readonly in: string; readonly required: boolean; readonly schema: JsonObject; readonly example?: unknown }[];
   readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonObject; readonly example?: unknown }> };
-  readonly responses: Record<string, { readonly description: string; readonly content?: Record<string, { readonly schema: JsonObject; readonly example?: unknown }> }>;
+  readonly responses: Record<string, ResponseObject | { readonly $ref: string }>;
   readonly security?: unknown[];
 }
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Record<string, unknown>;
+  readonly content?: Record<string, { readonly schema: JsonObject; readonly example?: unknown }>;
+}
 
-const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1'))) as { openapi: string; paths: Record<string, Record<string, OperationObject>>; components: { schemas: Record<string, JsonObject> } };
+const openApi = JSON.parse(JSON.stringify(buildOpenApi('https://api.example/v1'))) as { openapi: string; paths: Record<string, Record<string, OperationObject>>; components: { schemas: Record<string, JsonObject>; responses: Record<string, ResponseObject>; headers: Record<string, JsonObject> } };
 const entries = Object.entries(openApi.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const));
+
+/** The response of an operation to a status, wherever it stands. */
+function responseOf({ responses }: OperationObject, status: number | string): ResponseObject | undefined {
+  const response = responses[String(status)];
+  return response !== undefined && '$ref' in response ? openApi.components.responses[response.$ref.slice('#/components/responses/'.length)] : response;
+}
 
 /** Validates by the published JSON Schema, not by the schema it was made from. */
 function validator(schema: JsonObject) {
@@ -44,9 +55,13 @@ test('operation ids are unique', () => {
 
 test('every reference leads somewhere, and every component is used', () => {
   const text = JSON.stringify(openApi);
-  const references = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!));
-  expect([...references].filter((name) => openApi.components.schemas[name] === undefined)).toEqual([]);
-  expect(Object.keys(openApi.components.schemas).filter((name) => !references.has(name))).toEqual([]);
+  for (const kind of ['schemas', 'responses', 'headers'] as const) {
+    const references = new Set([...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))].map(([, name]) => name!));
+    expect(Object.keys(openApi.components[kind]).toSorted()).toEqual([...references].toSorted());
+    // OpenAPI 3.1, Components Object.
+    for (const name of references) expect(name).toMatch(/^[\w.-]+$/);
+  }
+  const references = Object.keys(openApi.components.schemas);
   for (const name of ['AttributionResult', 'ChannelImpact', 'TrustEnvelope', 'Meta', 'Error', 'Problem']) expect(references).toContain(name);
   expect(text).not.toContain('#/$defs/');
 });
@@ -57,7 +72,17 @@ describe.each(entries)('%s', (name, operation) => {
   test('declares every problem of its steps and of its row, under its status', () => {
     for (const type of new Set<ProblemType>([...problemsOf(row.kind), ...row.problems])) {
       const { status } = type === 'validation_error' && row.badBodyStatus !== undefined ? { status: row.badBodyStatus } : PROBLEM_TYPES[type];
-      expect(operation.responses[String(status)]?.description).toContain(`\`${type}\``);
+      expect(responseOf(operation, status)?.description).toContain(`\`${type}\``);
+    }
+  });
+
+  test('tells of the headers of its refusals', () => {
+    const headersAt = (status: number) => Object.keys(responseOf(operation, status)?.headers ?? {});
+    for (const status of Object.keys(operation.responses)) expect(headersAt(Number(status))).toEqual(expect.arrayContaining(['X-Request-Id', 'SVC-API-Version', 'SVC-HREI-Score', 'Deprecation']));
+    expect(headersAt(503)).toContain('Retry-After');
+    if (row.action !== null) {
+      expect(headersAt(401)).toContain('WWW-Authenticate');
+      expect(headersAt(429)).toEqual(expect.arrayContaining(['Retry-After', 'RateLimit', 'SVC-Environment']));
     }
   });
 
@@ -67,16 +92,16 @@ describe.each(entries)('%s', (name, operation) => {
   });
 
   test('has examples that fit the published schemas', () => {
-    const media = [...Object.values(operation.requestBody?.content ?? {}), ...Object.values(operation.responses).flatMap(({ content }) => Object.values(content ?? {}))];
+    const media = [...Object.values(operation.requestBody?.content ?? {}), ...Object.keys(operation.responses).flatMap((status) => Object.values(responseOf(operation, status)?.content ?? {}))];
     for (const { schema, example } of media) if (example !== undefined) expect(validator(schema).safeParse(example)).toMatchObject({ success: true });
     const json = operation.requestBody?.content['application/json'];
     expect(json !== undefined).toBe(row.bodySchema !== undefined);
     if (json !== undefined) expect(json.example).toBeDefined();
-    if (row.success.schema !== null) expect(operation.responses[row.success.status]?.content?.['application/json']?.example).toBeDefined();
+    if (row.success.schema !== null) expect(responseOf(operation, row.success.status)?.content?.['application/json']?.example).toBeDefined();
   });
 
   test('refuses by its published schemas what is no example', () => {
-    const schema = operation.responses[row.success.status]?.content?.['application/json']?.schema;
+    const schema = responseOf(operation, row.success.status)?.content?.['application/json']?.schema;
     if (schema !== undefined) expect(validator(schema).safeParse({}).success).toBe(false);
   });
 

@@ -56,6 +56,7 @@ describe('the page', () => {
     const { headers } = await look();
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self' https://app.example; frame-ancestors 'none'");
     expect([headers.get('x-frame-options'), headers.get('cache-control'), headers.get('referrer-policy'), headers.get('x-content-type-options')]).toEqual(['DENY', 'no-store', 'no-referrer', 'nosniff']);
+    expect([headers.get('svc-api-version'), headers.get('svc-hrei-score'), headers.get('svc-hrei-risk'), headers.get('x-request-id')]).toEqual(['2026-02-01', '0.00', 'minimal', expect.stringMatching(/^req_/)]);
   });
 
   test('shows names as text', async () => {

@@ -118,6 +118,8 @@ test('every answer to a known caller carries the windows, whatever it is', async
     'file': await opened(`/attribution/${attribution}/export?format=csv`),
     'missing nonce': await caller.post('/attribution', {}, { 'x-nonce': '' }),
     'invalid body': await caller.post('/attribution', {}),
+    'unknown workspace': await caller.get('/agents/me', { 'svc-workspace': DEEP_ID }),
+    'unknown workspace in the graph': await fetch(`${house.root}/graphql`, { method: 'POST', headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', 'svc-workspace': DEEP_ID }, body: '{"query":"{ me { id } }"}' }),
     'unknown id': await caller.get(`/attribution/${DEEP_ID}`),
     204: await caller.delete(`/data-sources/${id}`),
   };

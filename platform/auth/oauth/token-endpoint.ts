@@ -1,14 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { recordAuditEvent, type AuditEvent } from '../../events/audit-event.ts';
+import { exactlyOnce, type Settle } from '../../idempotency/exactly-once.ts';
 import { newUuid, publicId, type Uuid } from '../../identifiers.ts';
 import type { Database, SqlEntityManager } from '../../postgres/database.ts';
-import type { RequestContext, Scope } from '../principal.ts';
+import { SCOPES, type RequestContext } from '../principal.ts';
 import type { AuthorizationCodeStore, FoundCode } from './authorization-code-store.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { agentOfClientId } from './oauth-client.ts';
 import { grantedScopes } from './scope-list.ts';
-import type { FoundToken, Grant, TokenPair, TokenStore } from './token-store.ts';
+import type { FoundToken, Grant, TokenStore } from './token-store.ts';
 
 export const GRANT_TYPES = ['client_credentials', 'authorization_code', 'refresh_token'] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
@@ -27,10 +29,9 @@ export interface TokenRequest {
   readonly refreshToken?: string;
 }
 
-/** A token response (RFC 6749 §5.1). */
-export interface TokenResponse extends TokenPair {
-  readonly scopes: readonly Scope[];
-}
+/** A token response (RFC 6749 §5.1), also as a retry tells of it again. */
+const tokenResponse = z.object({ accessToken: z.string(), refreshToken: z.string(), expiresInS: z.int(), scopes: z.array(z.enum(SCOPES)).readonly() });
+export type TokenResponse = z.output<typeof tokenResponse>;
 
 export interface TokenEndpoint {
   /**
@@ -62,31 +63,37 @@ export class OauthTokenEndpoint implements TokenEndpoint {
   }
 
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
+    return exactlyOnce(this.#services.database, context, { effect: tokenResponse, act: (settle) => this.#issue(request, context, settle), recall: async (given) => given });
+  }
+
+  #issue(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
     switch (request.grantType) {
       case 'client_credentials':
-        return this.#clientCredentials(request, context);
+        return this.#clientCredentials(request, context, settle);
       case 'authorization_code':
-        return this.#authorizationCode(request, context);
+        return this.#authorizationCode(request, context, settle);
       case 'refresh_token':
-        return this.#refreshToken(request, context);
+        return this.#refreshToken(request, context, settle);
     }
   }
 
-  async #clientCredentials(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
+  async #clientCredentials(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
     const { database, clients, tokens } = this.#services;
     const principal = await clients.authenticate(request.clientId, needed(request.clientSecret, 'client_secret'), context);
     const scopes = grantedScopes(request.scope, principal.scopes);
     const grant: Grant = { accountId: principal.accountId as Uuid, agentId: principal.agentId as Uuid, familyId: newUuid(), keyId: principal.credentialId as Uuid, proof: 'secret', scopes, environment: principal.environment };
-    const pair = await database.asTenant(grant.accountId, async (em) => {
-      const issued = await tokens.issuePair(em, grant);
-      if (issued !== null) await recordAuditEvent(em, context, told('auth.token_issued', grant, { grant_type: request.grantType, scopes }));
-      return issued;
+    const given = await database.asTenant(grant.accountId, async (em) => {
+      const pair = await tokens.issuePair(em, grant);
+      if (pair === null) return null;
+      await recordAuditEvent(em, context, told('auth.token_issued', grant, { grant_type: request.grantType, scopes }));
+      await settle(em, { ...pair, scopes });
+      return { ...pair, scopes };
     });
-    if (pair === null) throw new ProblemError('invalid_client', 'The key was revoked or has expired.', { param: '/client_secret' });
-    return { ...pair, scopes };
+    if (given === null) throw new ProblemError('invalid_client', 'The key was revoked or has expired.', { param: '/client_secret' });
+    return given;
   }
 
-  async #authorizationCode(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
+  async #authorizationCode(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
     const { database, clients, codes, tokens } = this.#services;
     const [secret, redirectUri, verifier] = [needed(request.code, 'code'), needed(request.redirectUri, 'redirect_uri'), needed(request.codeVerifier, 'code_verifier')];
     const client = await clients.find(request.clientId);
@@ -103,6 +110,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
       const pair = await tokens.issuePair(em, grant, scopes);
       if (pair === null) return 'expired';
       await recordAuditEvent(em, context, told('auth.token_issued', grant, { grant_type: request.grantType, scopes }));
+      await settle(em, { ...pair, scopes });
       return { ...pair, scopes };
     });
     if (outcome === 'used') throw refusedCode('The code was used before. The tokens that it gave are revoked.');
@@ -121,7 +129,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     return true;
   }
 
-  async #refreshToken(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
+  async #refreshToken(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {
     const { database, clients, tokens } = this.#services;
     const secret = needed(request.refreshToken, 'refresh_token');
     // The contract asks for no secret here; one that is sent has to be right.
@@ -138,6 +146,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
       const pair = await tokens.issuePair(em, grant, scopes, token.id);
       if (pair === null) return 'expired';
       await recordAuditEvent(em, context, told('auth.token_refreshed', grant, { scopes }));
+      await settle(em, { ...pair, scopes });
       return { ...pair, scopes };
     });
     if (outcome === 'used') throw refusedRefresh('The refresh token was used before. Every token that descends from the same authorisation is revoked; authorise again.');

@@ -101,6 +101,17 @@ describe('retries', () => {
     expect(seen.length).toBe(3);
   });
 
+  test('a call that is given up while it waits ends at once', async () => {
+    replies = [{ status: 503, headers: { 'Retry-After': '50' } }];
+    const patient = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` });
+    const given = new AbortController();
+    const call = patient.GET('/data-sources', { signal: given.signal });
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    setTimeout(() => given.abort(new Error('changed my mind')), 100);
+    await expect(call).rejects.toThrow('changed my mind');
+    expect(seen.length).toBe(1);
+  });
+
   test('an idempotency key under way is waited for; a conflict is not', async () => {
     replies = [{ status: 409, body: { error: { type: 'idempotency_in_progress' } } }, { status: 200 }];
     expect((await post()).response.status).toBe(200);
