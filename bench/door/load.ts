@@ -2,17 +2,16 @@
 // and how it behaves at half its load and at five times its load. Needs about seven minutes and a machine with nothing else
 // to do.
 //   npm run bench door/load
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
 import { startEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { pacedLoad, type PacedResult } from './paced-load.ts';
+import { startProgram } from './started-program.ts';
 
 interface CannonRequest {
   readonly method: string;
@@ -24,7 +23,6 @@ interface CannonRequest {
 /** What is used of autocannon, which comes without types. */
 const autocannon = createRequire(import.meta.url)('autocannon') as (options: { url: string; connections: number; duration: number; requests: readonly CannonRequest[] }) => Promise<PacedResult>;
 
-const HOOK = new URL('../../processes/typescript-hook.mjs', import.meta.url).href;
 /** Of both sides. Fewer leave a core idle while an answer is on its way. */
 const CONNECTIONS = 64;
 /** Under overload everybody comes with a connection of his own: what queues, queues at the door. */
@@ -35,33 +33,6 @@ const SLICES = 5;
 const HALF_LOAD_RUNS = 3;
 /** `--profile` writes a CPU profile of the service into the current folder. */
 const profile = process.argv.includes('--profile') ? ['--cpu-prof', '--cpu-prof-dir=.'] : [];
-
-interface Started {
-  readonly root: string;
-  stop(): Promise<void>;
-}
-
-/** Starts a program and waits until it says where it listens. */
-async function start(program: string, env: Record<string, string>, options: readonly string[] = []): Promise<Started> {
-  const child: ChildProcess = spawn(process.execPath, [...options, '--import', HOOK, fileURLToPath(new URL(program, import.meta.url))], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const root = await new Promise<string>((resolve, reject) => {
-    let output = '';
-    child.stdout!.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const address = / is up at (http:\/\/[^/\s]+)/.exec(output)?.[1];
-      if (address !== undefined) resolve(address);
-    });
-    void ended.then(() => reject(new Error(`${program} ended: ${output.slice(-500)}`)));
-  });
-  return {
-    root,
-    stop: async () => {
-      child.kill('SIGINT');
-      await ended;
-    },
-  };
-}
 
 interface Load {
   readonly url: string;
@@ -138,7 +109,8 @@ async function measureHalfLoad({ service, p99BarMs }: Measurement, rate: number)
 
 async function measureOverload({ service }: Measurement, rate: number): Promise<void> {
   const over = await load({ ...service, rate: rate * OVERLOAD, connections: CLIENTS });
-  print(`  offered ${OVERLOAD} times its load: ${Math.round(goodput(over))}/s, ${(goodput(over) / rate).toFixed(2)} of before (at least 0.8: ${verdict(goodput(over) / rate, 0.8, true)}), ${over.non2xx} refused, slowest answer ${over.latency.max} ms, ${over.errors} lost`);
+  print(`  offered ${OVERLOAD} times its load: ${Math.round(goodput(over))}/s, ${(goodput(over) / rate).toFixed(2)} of before (at least 0.8: ${verdict(goodput(over) / rate, 0.8, true)}), ${over.errors} lost`);
+  print(`  ${over.non2xx} refused, the slowest after ${over.slowestRefusalMs} ms (at most 1000: ${verdict(over.slowestRefusalMs ?? 0, 1000, false)}); slowest answer ${over.latency.max} ms, p99 ${over.latency.p99} ms`);
   const after = await load({ ...service, rate: rate / 2, seconds: 2 });
   print(`  right after: p99 ${after.latency.p99} ms, ${after.non2xx} refused`);
 }
@@ -156,8 +128,8 @@ chmodSync(folder, 0o711);
 const logger = createLogger({ level: 'error', format: 'pretty' });
 const [postgres, clickhouse] = await Promise.all([startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), logger }), startEmbeddedClickHouse({ dataDir: join(folder, 'clickhouse'), logger })]);
 const everybody = 'register=1000000,discovery=1000000';
-const service = await start('../../processes/start.ts', { PORT: '0', LIFTGRAPH_DATA_DIR: join(folder, 'data'), DATABASE_URL: postgres.applicationUrl, DATABASE_OWNER_URL: postgres.ownerUrl, CLICKHOUSE_URL: clickhouse.url, RATE_LIMITS: everybody, LOG_LEVEL: 'warn' }, profile);
-const plain = await start('plain-koa.ts', { DATABASE_URL: postgres.ownerUrl });
+const service = await startProgram('../../processes/start.ts', { PORT: '0', LIFTGRAPH_DATA_DIR: join(folder, 'data'), DATABASE_URL: postgres.applicationUrl, DATABASE_OWNER_URL: postgres.ownerUrl, CLICKHOUSE_URL: clickhouse.url, RATE_LIMITS: everybody, LOG_LEVEL: 'warn' }, profile);
+const plain = await startProgram('plain-koa.ts', { DATABASE_URL: postgres.ownerUrl });
 try {
   const keys = await Promise.all(Array.from({ length: CONNECTIONS }, () => register(service.root)));
   const admission = goodput(await load({ url: `${plain.root}/admission` }));

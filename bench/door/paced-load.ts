@@ -16,6 +16,8 @@ export interface PacedResult {
   /** In seconds. */
   readonly duration: number;
   readonly latency: { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Of answers without success alone; autocannon does not tell. */
+  readonly slowestRefusalMs?: number;
 }
 
 const TICK_MS = 2;
@@ -27,12 +29,16 @@ const TICK_MS = 2;
 export async function pacedLoad(request: PacedRequest, perSecond: number, seconds: number, maxSockets: number): Promise<PacedResult> {
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets });
   const latencies: number[] = [];
+  let slowestRefusalMs = 0;
   const counts = { '2xx': 0, non2xx: 0, errors: 0 };
   const startMs = performance.now();
   const underWay = new Set<Promise<void>>();
   const sendOne = async (dueMs: number): Promise<void> => {
-    counts[await send(request, agent)] += 1;
-    latencies.push(performance.now() - dueMs);
+    const outcome = await send(request, agent);
+    const latencyMs = performance.now() - dueMs;
+    counts[outcome] += 1;
+    latencies.push(latencyMs);
+    if (outcome === 'non2xx') slowestRefusalMs = Math.max(slowestRefusalMs, latencyMs);
   };
   const total = Math.round(perSecond * seconds);
   for (let sent = 0; sent < total; ) {
@@ -47,7 +53,7 @@ export async function pacedLoad(request: PacedRequest, perSecond: number, second
   agent.destroy();
   const sorted = latencies.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  return { ...counts, duration, latency: { p50: at(0.5), p99: at(0.99), max: at(1) } };
+  return { ...counts, duration, latency: { p50: at(0.5), p99: at(0.99), max: at(1) }, slowestRefusalMs: Math.round(slowestRefusalMs) };
 }
 
 function send({ url, method, headers, body }: PacedRequest, agent: Agent): Promise<'2xx' | 'non2xx' | 'errors'> {

@@ -1,0 +1,158 @@
+// Whether the service stays as it is for as long as it runs: clients of every kind for as long as it is told, and the slope
+// of its memory, open files and connections behind the first quarter.
+//   npm run bench door/soak [minutes, default 40]
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
+import { generateShop } from '../../examples/shop/generate.ts';
+import { SHOP_DAYS } from '../../examples/shop/shop-calendar.ts';
+import { startProgram } from './started-program.ts';
+
+const minutes = Number(process.argv[2] ?? 40);
+const [MINUTE_MS, DAY_MS, SAMPLE_MS] = [60_000, 86_400_000, 5_000];
+const WARM_SHARE = 0.25;
+/** About 1,000 touchpoints. */
+const SHOPPERS = 87;
+const EVERYBODY = 'register=1000000,discovery=1000000,oauth=1000000';
+/** What is watched, and by how much it may grow in ten minutes. */
+const WATCHED = [
+  { name: 'process_resident_memory_bytes', unit: 'MB', per: 1e6, bar: 1 },
+  { name: 'nodejs_heap_size_used_bytes', unit: 'MB', per: 1e6, bar: 1 },
+  { name: 'process_open_fds', unit: 'files', per: 1, bar: 1 },
+  { name: 'nodejs_active_handles_total', unit: 'handles', per: 1, bar: 1 },
+  { name: 'liftgraph_postgres_connections_open', unit: 'connections', per: 1, bar: 1 },
+  { name: 'liftgraph_streams_open', unit: 'streams', per: 1, bar: 1 },
+] as const;
+
+interface Sample {
+  readonly atMs: number;
+  readonly values: readonly number[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'liftgraph-soak-'));
+chmodSync(folder, 0o711);
+const service = await startProgram('../../processes/start.ts', { PORT: '0', LIFTGRAPH_DATA_DIR: join(folder, 'data'), RATE_LIMITS: EVERYBODY, LOG_LEVEL: 'error' });
+const endDate = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+const startDate = new Date(Date.parse(endDate) - (SHOP_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+const counts = new Map<string, number>();
+const startedMs = performance.now();
+const isOver = (): boolean => performance.now() - startedMs > minutes * MINUTE_MS;
+
+const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+
+async function send(method: string, path: string, key?: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(`${service.root}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', 'x-nonce': randomUUID(), 'svc-idempotency-key': randomUUID(), ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  count(String(response.status));
+  if (response.status >= 500) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return { status: response.status, body: text.startsWith('{') ? (JSON.parse(text) as Answer['body']) : {} };
+}
+
+async function register(): Promise<{ readonly key: string; readonly agentId: string }> {
+  const { body } = await send('POST', '/v1/agents/register', undefined, { name: `soak-${randomUUID().slice(0, 8)}`, operator_id: randomUUID() });
+  return { key: String(body['api_key']), agentId: String(body['agent_id']) };
+}
+
+/** Reads, and asks for what there is not, and what it may not. */
+async function read(): Promise<void> {
+  const { key } = await register();
+  while (!isOver()) {
+    for (const path of ['/v1/agents/me', '/v1/data-sources?per_page=5', '/v1/keys', '/v1/referrals', '/v1/attribution/attr_none', '/v1/nowhere']) await send('GET', path, key);
+    await send('GET', '/v1/agents/me', 'svc_live_sk_000000000000000000000000');
+    await send('POST', '/graphql', key, { query: '{ dataSources(first: 3) { totalCount edges { node { id status } } } }' });
+    await sleep(50);
+  }
+}
+
+/** Makes sources and takes them away again. */
+async function write(): Promise<void> {
+  const { key } = await register();
+  while (!isOver()) {
+    const { body } = await send('POST', '/v1/data-sources/connect', key, { type: 'csv_upload', credentials: {} });
+    await send('DELETE', `/v1/data-sources/${String(body['data_source_id'])}`, key);
+    await send('POST', '/v1/data-sources/connect', key, { type: 'no_such_type' });
+    await sleep(50);
+  }
+}
+
+/** Takes tokens, uses them and gives them back. */
+async function authorise(): Promise<void> {
+  const { key, agentId } = await register();
+  while (!isOver()) {
+    const { body } = await send('POST', '/v1/oauth/token', undefined, { grant_type: 'client_credentials', client_id: agentId, client_secret: key });
+    const token = String(body['access_token']);
+    await send('GET', '/v1/agents/me', token);
+    await send('POST', '/v1/oauth/revoke', undefined, { token, client_id: agentId, client_secret: key });
+    await sleep(200);
+  }
+}
+
+/** Analyses over and over, and listens to each analysis by both kinds of stream. */
+async function analyse(content: string): Promise<void> {
+  const { key } = await register();
+  const { body } = await send('POST', '/v1/data-sources/connect', key, { type: 'csv_upload', credentials: { content } });
+  const source = String(body['data_source_id']);
+  while (!isOver()) {
+    const socket = createClient({ url: `${service.root.replace('http', 'ws')}/graphql`, connectionParams: { authorization: `Bearer ${key}` }, retryAttempts: 0, lazyCloseTimeout: 0 });
+    const ended = new Promise<void>((resolve) => socket.on('closed', () => resolve()));
+    const unsubscribe = socket.subscribe({ query: 'subscription Watch($id: ID!) { dataSourceStatus(id: $id) { id status } }', variables: { id: source } }, { next: () => count('event'), error: (error) => count(`refused subscription ${JSON.stringify(error)}`), complete: () => undefined });
+    const { body: analysis } = await send('POST', '/v1/attribution', key, { data_source_id: source, date_range: [startDate, endDate] });
+    await send('GET', `/v1/attribution/${String(analysis['attribution_id'])}/stream`, key);
+    unsubscribe();
+    await socket.dispose();
+    await ended;
+    await sleep(500);
+  }
+}
+
+async function watch(): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  while (!isOver()) {
+    await sleep(SAMPLE_MS);
+    const text = await (await fetch(`${service.root}/metrics`)).text();
+    const valueOf = (name: string): number => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+    samples.push({ atMs: performance.now() - startedMs, values: WATCHED.map(({ name }) => valueOf(name)) });
+    if (samples.length % 60 === 0) process.stdout.write(`${Math.round(samples.at(-1)!.atMs / MINUTE_MS)} min: ${WATCHED.map(({ unit, per }, place) => `${Math.round(samples.at(-1)!.values[place]! / per)} ${unit}`).join(', ')}\n`);
+  }
+  return samples;
+}
+
+/** Least of each minute: what lies on top goes with the next collection. */
+function floors(samples: readonly Sample[], place: number): readonly { readonly minute: number; readonly value: number }[] {
+  const byMinute = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / MINUTE_MS));
+  return [...byMinute].map(([minute, each]) => ({ minute, value: Math.min(...each.map(({ values }) => values[place]!)) }));
+}
+
+/** Median of the slopes between any two minutes (Theil 1950, Sen 1968), which single steps do not move. */
+function slopePerMinute(points: readonly { readonly minute: number; readonly value: number }[]): number {
+  const slopes = points.flatMap((one, place) => points.slice(place + 1).map((other) => (other.value - one.value) / (other.minute - one.minute))).toSorted((one, other) => one - other);
+  return slopes[Math.floor(slopes.length / 2)] ?? Number.NaN;
+}
+
+try {
+  const files = await generateShop({ directory: join(folder, 'shop'), seed: 1, endDate, users: SHOPPERS });
+  const content = readFileSync(files.events, 'utf8');
+  const [samples] = await Promise.all([watch(), ...Array.from({ length: 4 }, read), ...Array.from({ length: 2 }, write), authorise(), analyse(content)]);
+  const settled = samples.filter(({ atMs }) => atMs > minutes * MINUTE_MS * WARM_SHARE);
+  process.stdout.write(`${minutes} min, answers by status, and events: ${[...counts].map(([status, count]) => `${status} ${count}`).join(', ')}\n`);
+  for (const [place, { name, unit, per, bar }] of WATCHED.entries()) {
+    const points = floors(settled, place);
+    const growth = (slopePerMinute(points) * 10) / per;
+    process.stdout.write(`${name}: ${(points[0]!.value / per).toFixed(1)} to ${(points.at(-1)!.value / per).toFixed(1)} ${unit}, ${growth.toFixed(2)} in ten minutes (at most ${bar}: ${growth <= bar ? 'met' : 'MISSED'})\n`);
+  }
+} finally {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
