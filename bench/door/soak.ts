@@ -107,7 +107,7 @@ async function analyse(content: string): Promise<void> {
   while (!isOver()) {
     const socket = createClient({ url: `${service.root.replace('http', 'ws')}/graphql`, connectionParams: { authorization: `Bearer ${key}` }, retryAttempts: 0, lazyCloseTimeout: 0 });
     const ended = new Promise<void>((resolve) => socket.on('closed', () => resolve()));
-    const unsubscribe = socket.subscribe({ query: 'subscription Watch($id: ID!) { dataSourceStatus(id: $id) { id status } }', variables: { id: source } }, { next: () => count('event'), error: (error) => count(`refused subscription ${JSON.stringify(error)}`), complete: () => undefined });
+    const unsubscribe = socket.subscribe({ query: 'subscription Watch($id: ID!) { dataSourceStatus(id: $id) { sequence kind } }', variables: { id: source } }, { next: () => count('event'), error: (error) => count(`refused subscription ${JSON.stringify(error)}`), complete: () => undefined });
     const { body: analysis } = await send('POST', '/v1/attribution', key, { data_source_id: source, date_range: [startDate, endDate] });
     await send('GET', `/v1/attribution/${String(analysis['attribution_id'])}/stream`, key);
     unsubscribe();
