@@ -5,6 +5,7 @@ import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { tidy } from '../../processes/housekeeping.ts';
 import { retireSandboxSources } from '../../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
 import { Caller, openHouse, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
@@ -14,7 +15,7 @@ describe('housekeeping', () => {
   let owner: Client;
 
   beforeAll(async () => {
-    house = await openHouse('one process');
+    house = await openHouse('one process', { clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
   });
