@@ -233,7 +233,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
 });
 
 test('a client that gave up waiting for an analysis leaves it to its next try', async () => {
-  const house = await openHouse('one process', { withWorker: false });
+  const house = await openHouse('one process', { withWorker: false, clock });
   const owner = new Client({ connectionString: house.ownerUrl });
   try {
     await owner.connect();
