@@ -49,7 +49,7 @@ describe.each(LAYOUTS)('the end of an analysis, %s', (layout) => {
   const recorded = async (subject: string): Promise<readonly Recorded[]> =>
     (await owner.query<Recorded>('select type, environment, subject, sequence, data from events.outbox where subject = $1 order by sequence', [subject])).rows;
 
-  const analyse = async (by: Caller, more: object = {}): Promise<Json> => (await by.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...more })).body;
+  const analyse = async (by: Caller, more: object = {}): Promise<Json> => (await by.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...more }, { prefer: 'wait=60' })).body;
 
   test.each([{}, { model: 'markov' }, { channels: ['email', 'direct'] }])('is an event with the result in short: %j', async (more) => {
     const result = await analyse(caller, more);

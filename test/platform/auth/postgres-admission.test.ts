@@ -16,7 +16,7 @@ import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgr
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { storeAccessToken, type TokenColumns } from '../../access-token.ts';
 import { FrozenClock } from '../../frozen-clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const pepper = randomBytes(32);
 const logs: string[] = [];
@@ -39,7 +39,7 @@ const admissionWith = (keyPepper = pepper) => new PostgresAdmission({ database, 
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   keys = new KeyStore(database, pepper);
   admission = admissionWith();

@@ -34,7 +34,7 @@ describe('a sender', () => {
   beforeAll(async () => {
     office = await openPostOffice({ caller, leaseMs: LEASE_MS });
   });
-  afterAll(() => office.close());
+  afterAll(() => office?.close());
 
   /** What an event becomes that is sent to a path which behaves like this. */
   async function sent(path: string, behaviour: Behaviour, attempts: number): Promise<readonly Delivery[]> {
