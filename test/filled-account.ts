@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Caller } from './house.ts';
+import { daysAgo } from './days-ago.ts';
 
 /** An account with three of everything that can be listed, for tests over whatever the contract offers. */
 export interface FilledAccount {
@@ -8,7 +9,7 @@ export interface FilledAccount {
   idFor(collection: string): string;
 }
 
-const ROWS = ['user_id,timestamp,channel,cost', ...Array.from({ length: 5 }, (_, index) => `u${index},2026-01-0${index + 1}T10:00:00Z,${index % 2 === 0 ? 'email' : 'search'},1`), ...Array.from({ length: 5 }, (_, index) => `u${index},never ${index},email,1`)].join('\n');
+const ROWS = ['user_id,timestamp,channel,cost', ...Array.from({ length: 5 }, (_, index) => `u${index},${daysAgo(9 - index)}T10:00:00Z,${index % 2 === 0 ? 'email' : 'search'},1`), ...Array.from({ length: 5 }, (_, index) => `u${index},never ${index},email,1`)].join('\n');
 
 /** Analyses stay pending where no worker runs. */
 export async function fillAccount(root: string): Promise<FilledAccount> {
@@ -23,8 +24,8 @@ export async function fillAccount(root: string): Promise<FilledAccount> {
     for (let test = 0; test <= index; test += 1) await caller.post(`/webhooks/${String(webhook.body['id'])}/test`, {});
     ids.set('webhooks', String(webhook.body['id']));
     const source = String((await caller.post('/data-sources/connect', { type: 'csv_upload', name: `Shop ${index}`, credentials: { filename: 'rows.csv', content: ROWS } })).body['data_source_id']);
-    const analysis = await caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-31'], model: 'shapley' }, { prefer: 'wait=0' });
-    const experiment = await caller.post('/experiments', { data_source_id: source, channel: 'email', method: 'geo', period: ['2026-01-01', '2026-01-14'], incremental_revenue: 10, standard_error: 1 });
+    const analysis = await caller.post('/attribution', { data_source_id: source, date_range: [daysAgo(30), daysAgo(1)], model: 'shapley' }, { prefer: 'wait=0' });
+    const experiment = await caller.post('/experiments', { data_source_id: source, channel: 'email', method: 'geo', period: [daysAgo(30), daysAgo(17)], incremental_revenue: 10, standard_error: 1 });
     ids.set('data-sources', source).set('attribution', String(analysis.body['id'])).set('experiments', String(experiment.body['id']));
   }
   return {

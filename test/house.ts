@@ -29,7 +29,7 @@ import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
 import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { freePort } from './free-port.ts';
-import { createTestClickHouse, createTestDatabase } from './platform.ts';
+import { createTestClickHouse, createTestDatabase, PATIENCE_MS } from './platform.ts';
 
 /** How the house is laid out: everything in one process, or the subgraphs behind HTTP and WebSocket. */
 export type Layout = 'one process' | 'subgraphs apart';
@@ -93,8 +93,6 @@ function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> 
   };
 }
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
-/** A machine that is busy with other tests is no outage of the database. Outages are the fault runs' part, on the service as it is. */
-const PATIENCE_MS = 20_000;
 
 // Outside of openHouse: what these give to resolvers, type-graphql keeps for ever, and closures in there would keep the whole house.
 const systemClock = (): Date => new Date();

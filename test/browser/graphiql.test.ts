@@ -3,12 +3,12 @@ import { openWayOut } from '../../processes/outgoing.ts';
 import { startWorker, type Worker } from '../../processes/worker.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { Caller, openHouse, TEST_SECRET, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { openBrowser, openPage, originsOf, type WatchedPage } from './chromium.ts';
 
 const EVENTS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-05-01T10:00:00Z,email,0,0\nu1,2026-05-02T10:00:00Z,email,1,80\nu2,2026-05-03T10:00:00Z,direct,0,0\nu2,2026-05-03T11:00:00Z,direct,1,20\n';
 const DATE_RANGE = ['2026-05-01', '2026-05-31'];
 /** Inside the retention of these dates, whenever the tests run. */
-const clock = () => new Date('2026-11-21T12:00:00Z');
 
 let house: House;
 let caller: Caller;

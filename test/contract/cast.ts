@@ -6,6 +6,7 @@ import { generateApiKey } from '../../platform/auth/api-key.ts';
 import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../platform/auth/principal.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { addressOf, type ExampleRequest, type IdKind, type OperationPath, type Saying } from './example-requests.ts';
 
 export const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
@@ -34,7 +35,7 @@ export interface Cast {
 }
 
 export async function openCast(): Promise<Cast> {
-  const house = await openHouse('one process');
+  const house = await openHouse('one process', { clock });
   const database = new pg.Client({ connectionString: house.ownerUrl });
   await database.connect();
   const owner = await Caller.register(house.root);

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { textOf } from './cast.ts';
 import { withTestKey } from '../test-key.ts';
 
@@ -32,7 +33,7 @@ describe('one environment of an account against the other', () => {
   const sides = { live: {} as { caller: Caller; owned: Owned }, sandbox: {} as { caller: Caller; owned: Owned } };
 
   beforeAll(async () => {
-    house = await openHouse('one process');
+    house = await openHouse('one process', { clock });
     const live = await Caller.register(house.root);
     const test = await withTestKey(house, live);
     sides.live = { caller: live, owned: await fill(live) };

@@ -6,6 +6,7 @@ import WebSocket from 'ws';
 import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
@@ -95,7 +96,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   let owner: Client;
 
   beforeAll(async () => {
-    house = await openHouse(layout, { withWorker: false });
+    house = await openHouse(layout, { withWorker: false, clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
   });

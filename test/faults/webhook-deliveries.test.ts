@@ -53,13 +53,16 @@ function brokenPromises(eventIds: readonly string[], received: readonly Received
 describe(`${EVENTS} events and ${KILLS} kills of their senders with seed ${SEED}`, () => {
   let office: PostOffice;
   let receiver: Receiver;
+  /** Those at work, by their places. */
   const senders: ChildProcess[] = [];
+  /** Whatever a test came to: none stays behind. */
+  const started: ChildProcess[] = [];
 
   beforeAll(async () => {
     [office, receiver] = await Promise.all([openPostOffice({}), openReceiver()]);
   });
   afterAll(async () => {
-    await Promise.all(senders.map((sender) => kill(sender)));
+    await Promise.all(started.map(kill));
     await receiver.close();
     await office.close();
   });
@@ -67,6 +70,7 @@ describe(`${EVENTS} events and ${KILLS} kills of their senders with seed ${SEED}
   async function startSender(plant?: string): Promise<ChildProcess> {
     const options = { url: office.testDatabase.applicationUrl, vaultSecret: VAULT_SECRET, waitsMs: WAITS_MS, leaseMs: LEASE_MS, timeoutMs: TIMEOUT_MS, plant };
     const sender = fork(fileURLToPath(new URL('webhook-sender.mjs', import.meta.url)), [JSON.stringify(options)], { execArgv: [] });
+    started.push(sender);
     await once(sender, 'message');
     return sender;
   }

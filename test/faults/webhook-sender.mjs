@@ -24,4 +24,6 @@ const planted = {
 };
 startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger });
 startDeliveryWorker({ database, pubSub, caller: planted[plant] ?? caller, secrets: new EndpointSecrets(new KeyVault(vaultSecret)), leaseMs, waitsMs, logger, clock: () => new Date() });
+// Whoever started it may be gone, or have failed.
+process.once('disconnect', () => process.exit());
 process.send?.('up');

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { tidy } from '../../processes/housekeeping.ts';
 import { retireSandboxSources } from '../../subgraphs/attribution/sandbox/retire-sandbox-sources.ts';
+import { daysAgo } from '../days-ago.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
+const ROWS = `user_id,timestamp,channel,conversion,revenue\nu1,${daysAgo(30)}T00:00:00Z,email,0,0\nu1,${daysAgo(29)}T00:00:00Z,,1,10\nu2,${daysAgo(30)}T00:00:00Z,direct,0,0\n`;
 
 describe('housekeeping', () => {
   let house: House;
@@ -27,7 +28,7 @@ describe('housekeeping', () => {
   test('forgets what has served its time and nothing else', async () => {
     const caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
-    const request = { data_source_id: String(source.body['data_source_id']), date_range: ['2026-01-01', '2026-01-31'] };
+    const request = { data_source_id: String(source.body['data_source_id']), date_range: [daysAgo(30), daysAgo(1)] };
     const [old, fresh] = [await caller.post('/attribution', request), await caller.post('/attribution', request)];
     expect(String(old.body['status'])).toBe('completed');
     await owner.query(`update auth.nonces set used_at = now() - interval '25 hours' where nonce = (select nonce from auth.nonces limit 1)`);
@@ -50,7 +51,7 @@ describe('housekeeping', () => {
     const test = await withTestKey(house, live);
     const made = await Promise.all([live, test].map(async (caller) => {
       const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
-      const request = { data_source_id: String(source.body['data_source_id']), date_range: ['2026-01-01', '2026-01-31'] };
+      const request = { data_source_id: String(source.body['data_source_id']), date_range: [daysAgo(30), daysAgo(1)] };
       return { caller, source: request.data_source_id, old: await caller.post('/attribution', request), fresh: await caller.post('/attribution', request) };
     }));
     const age = (table: string, ids: readonly string[]) => owner.query(`update attribution.${table} set created_at = now() - interval '31 days' where id = any($1)`, [ids]);

@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { EVENT_CATALOGUE } from '../../platform/events/event-catalogue.ts';
 import { platformFeeCents } from '../../schema/platform-fee.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8').split('\n').slice(0, 2500).join('\n');
@@ -32,7 +33,7 @@ describe.each(LAYOUTS)('the end of an analysis, %s', (layout) => {
   let source: string;
 
   beforeAll(async () => {
-    house = await openHouse(layout);
+    house = await openHouse(layout, { clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     caller = await Caller.register(house.root);
@@ -48,7 +49,7 @@ describe.each(LAYOUTS)('the end of an analysis, %s', (layout) => {
   const recorded = async (subject: string): Promise<readonly Recorded[]> =>
     (await owner.query<Recorded>('select type, environment, subject, sequence, data from events.outbox where subject = $1 order by sequence', [subject])).rows;
 
-  const analyse = async (by: Caller, more: object = {}): Promise<Json> => (await by.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...more })).body;
+  const analyse = async (by: Caller, more: object = {}): Promise<Json> => (await by.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, ...more }, { prefer: 'wait=60' })).body;
 
   test.each([{}, { model: 'markov' }, { channels: ['email', 'direct'] }])('is an event with the result in short: %j', async (more) => {
     const result = await analyse(caller, more);

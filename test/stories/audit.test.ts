@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { SCOPES } from '../../platform/auth/principal.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
@@ -13,7 +14,7 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
   let attributionId: string;
 
   beforeAll(async () => {
-    house = await openHouse(layout);
+    house = await openHouse(layout, { clock });
     caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
     const run = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] });

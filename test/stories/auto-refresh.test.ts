@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { platformFeeCents } from '../../schema/platform-fee.ts';
 import { ProgressStream } from '../progress-stream.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8').split('\n').slice(0, 2500).join('\n');
 const HEADER = 'user_id,timestamp,channel,campaign,cost,conversion,revenue';
@@ -39,7 +40,7 @@ describe.each(LAYOUTS)('auto_refresh, %s', (layout) => {
   const settled = () => done('data-source.late-rows', 'attribution.refresh');
 
   beforeAll(async () => {
-    house = await openHouse(layout);
+    house = await openHouse(layout, { clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     caller = await Caller.register(house.root);

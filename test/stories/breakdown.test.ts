@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8');
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
 const BASELINE = ['direct', 'organic*'];
-const clock = () => new Date('2026-11-21T12:00:00Z');
 /** The fixture with `video` on the air from the 10th to the 23rd of February alone, in a campaign of its own. */
 const isFlight = (timestamp: string) => timestamp >= '2025-02-10' && timestamp < '2025-02-24';
 const FLIGHT = EVENTS.trimEnd()

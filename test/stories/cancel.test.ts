@@ -6,6 +6,7 @@ import { ProgressStream } from '../progress-stream.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
+import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8').split('\n').slice(0, 2500).join('\n');
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
@@ -21,7 +22,7 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
   let source: string;
 
   beforeAll(async () => {
-    house = await openHouse(layout);
+    house = await openHouse(layout, { clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     caller = await Caller.register(house.root);

@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { WebSocket } from 'ws';
 import { storeAccessToken } from '../access-token.ts';
 import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 /** What the contract allows between the end of a credential and that of its streams. */
@@ -14,7 +15,7 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
 
   beforeAll(async () => {
     // Without a worker an analysis waits for ever, and so does its stream.
-    house = await openHouse(layout, { withWorker: false });
+    house = await openHouse(layout, { withWorker: false, clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
   });

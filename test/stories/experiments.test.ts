@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Caller, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8');
 const DATE_RANGE = ['2025-01-06', '2025-04-05'] as const;
 /** Inside the retention of the fixture's dates, whenever the tests run. */
-const clock = () => new Date('2026-11-21T12:00:00Z');
 
 interface Calibration {
   readonly id: string;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const EVENTS = readFileSync(new URL('../compute/fixtures/events.csv', import.meta.url), 'utf8');
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
-const clock = () => new Date('2026-11-21T12:00:00Z');
 /** Channels and campaigns that a spreadsheet, a parser or an engine may stumble over. */
 const HOSTILE = ['=HYPERLINK("http://x")', '+1', '-2+3', '@SUM(A1)', "'quoted' \\ \"twice\"", '{x:String}', 'a,b;c', 'línea', '検索 📣', '＝1'];
 const HOSTILE_ROWS = HOSTILE.flatMap((name, index) => {

@@ -1,8 +1,8 @@
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 const RANGE = ['2026-01-01', '2026-06-30'];
-const clock = () => new Date('2026-11-21T12:00:00Z');
 const DAY_MS = 86_400_000;
 
 /** A row of a file of events: who, on which day and hour of the range, by which channel, and for a conversion its revenue. */

@@ -5,12 +5,13 @@ import { EVENT_CATALOGUE } from '../../platform/events/event-catalogue.ts';
 import { recordEvent } from '../../platform/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
+import { daysAgo } from '../days-ago.ts';
 import { GraphSocket, type GraphStream } from '../graph-socket.ts';
 import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
 
-const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
-const MORE_ROWS = 'user_id,timestamp,channel,conversion,revenue\nu3,2026-01-03T00:00:00Z,search,0,0\n';
-const RANGE = ['2026-01-01', '2026-01-31'];
+const ROWS = `user_id,timestamp,channel,conversion,revenue\nu1,${daysAgo(30)}T00:00:00Z,email,0,0\nu1,${daysAgo(29)}T00:00:00Z,,1,10\nu2,${daysAgo(30)}T00:00:00Z,direct,0,0\n`;
+const MORE_ROWS = `user_id,timestamp,channel,conversion,revenue\nu3,${daysAgo(28)}T00:00:00Z,search,0,0\n`;
+const RANGE = [daysAgo(30), daysAgo(1)];
 /** What the contract allows between the end of a credential and that of its streams. */
 const WITHIN_MS = 2_000;
 

@@ -4,6 +4,7 @@ import { createClient, type Client } from 'graphql-ws';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const FIXTURES = new URL('../compute/fixtures/', import.meta.url);
 const EVENTS = readFileSync(new URL('events.csv', FIXTURES), 'utf8');
@@ -14,7 +15,6 @@ const TOUCHES = EVENTS.trimEnd().split('\n').slice(1).filter((row) => row.split(
 const DATE_RANGE = ['2025-01-06', '2025-04-05'];
 const BASELINE = ['direct', 'organic*'];
 /** Inside the retention of the fixture's dates, whenever the tests run. */
-const clock = () => new Date('2026-11-21T12:00:00Z');
 
 async function connectEvents(caller: Caller): Promise<string> {
   const answer = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { filename: 'events.csv', content: EVENTS }, baseline_channels: BASELINE });

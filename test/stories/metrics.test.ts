@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller, openHouse, type House } from '../house.ts';
 import { parseMetrics, sampleId, type ScrapedMetric } from '../metrics-text.ts';
+import { clock } from '../service-clock.ts';
 
 const ROWS = ['user_id,timestamp,channel,conversion,revenue', ...Array.from({ length: 60 }, (_, user) => `u${user},2026-01-${String(1 + (user % 28)).padStart(2, '0')}T10:00:00Z,${['email', 'search', 'social'][user % 3]!},${user % 4 === 0 ? '1,40' : '0,'}`)].join('\n');
-const clock = () => new Date('2026-11-21T12:00:00Z');
 
 type Metrics = ReadonlyMap<string, ScrapedMetric>;
 

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
+import { clock as serviceClock } from '../service-clock.ts';
 
 const DEEP_ID = 'attr_0000000000000000000000';
 
@@ -22,7 +23,7 @@ let clock: FrozenClock;
 
 beforeAll(async () => {
   // The numbers of the contract, with room for the tenants that the tests themselves register.
-  house = await openHouse('one process', { rateLimits: { ...standardRateLimits('three'), register: { perMinute: 40, perDay: 100 } } });
+  house = await openHouse('one process', { clock: serviceClock, rateLimits: { ...standardRateLimits('three'), register: { perMinute: 40, perDay: 100 } } });
   owner = new Client({ connectionString: house.ownerUrl });
   await owner.connect();
   clock = new FrozenClock(house.ownerUrl);

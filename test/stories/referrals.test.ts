@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
 import { GraphSocket } from '../graph-socket.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { clock } from '../service-clock.ts';
 import { withTestKey } from '../test-key.ts';
 import { openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
 
@@ -24,7 +25,7 @@ describe.each(LAYOUTS)('referrals, %s', (layout) => {
   let code: string;
 
   beforeAll(async () => {
-    [house, receiver] = await Promise.all([openHouse(layout, { rateLimits: WITHOUT_REGISTRATION_LIMIT }), openReceiver()]);
+    [house, receiver] = await Promise.all([openHouse(layout, { clock, rateLimits: WITHOUT_REGISTRATION_LIMIT }), openReceiver()]);
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     referrer = await Caller.register(house.root);

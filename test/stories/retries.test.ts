@@ -4,6 +4,7 @@ import { request, type ClientRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 const RUN = { date_range: ['2026-01-01', '2026-01-31'], model: 'markov' };
@@ -31,7 +32,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
   let caller: Caller;
 
   beforeAll(async () => {
-    house = await openHouse(layout);
+    house = await openHouse(layout, { clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     caller = await Caller.register(house.root);
@@ -243,7 +244,7 @@ describe.each(LAYOUTS)('requests that are sent again, %s', (layout) => {
 });
 
 test('a client that gave up waiting for an analysis leaves it to its next try', async () => {
-  const house = await openHouse('one process', { withWorker: false });
+  const house = await openHouse('one process', { withWorker: false, clock });
   const owner = new Client({ connectionString: house.ownerUrl });
   try {
     await owner.connect();

@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { WebSocket } from 'ws';
 import { CONTRACT, pathsOf } from '../../rest-adapter/contract.ts';
 import { openHouse, type House } from '../house.ts';
+import { clock } from '../service-clock.ts';
 
 const SENTINEL = 'SENTINELsentinel';
 /** Whatever the service gives away as a secret looks like one of these. */
@@ -21,7 +22,7 @@ const told: Told[] = [];
 const secrets = new Map<string, { readonly shownBy: Told | null }>();
 
 beforeAll(async () => {
-  house = await openHouse('subgraphs apart', { logLevel: 'trace' });
+  house = await openHouse('subgraphs apart', { clock, logLevel: 'trace' });
   for (const secret of house.secrets) secrets.set(secret, { shownBy: null });
 });
 afterAll(() => house?.stop());

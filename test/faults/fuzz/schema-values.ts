@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { daysAgo } from '../../days-ago.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -43,12 +44,12 @@ function wantedBy(schema: JsonSchema, components: Readonly<Record<string, JsonSc
 }
 
 function textOf({ format, pattern }: JsonSchema): fc.Arbitrary<string> {
-  if (format === 'date') return fc.constantFrom('2026-01-01', '2026-01-31', '2025-06-30', '2026-12-31');
+  if (format === 'date') return fc.constantFrom(daysAgo(31), daysAgo(1), daysAgo(500), daysAgo(-30));
   if (format === 'date-time') return fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00+14:00');
   if (format === 'uri') return fc.constantFrom('https://hooks.example/x', 'http://127.0.0.1/', 'https://user:pass@hooks.example/');
   if (format === 'email') return fc.constantFrom('somebody@example.org', 'a@b');
   if (typeof pattern === 'string') return fc.constantFrom('REF_ABCD', 'shop-agent', 'abc-123');
-  return fc.oneof(fc.constantFrom('email', 'name', 'USD', '2026-01-01,2026-01-31', 'a b'), fc.string({ unit: 'grapheme', maxLength: 12 }));
+  return fc.oneof(fc.constantFrom('email', 'name', 'USD', `${daysAgo(31)},${daysAgo(1)}`, 'a b'), fc.string({ unit: 'grapheme', maxLength: 12 }));
 }
 
 function objectOf(schema: JsonSchema, components: Readonly<Record<string, JsonSchema>>, depth: number): fc.Arbitrary<unknown> {

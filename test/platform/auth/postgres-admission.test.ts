@@ -17,7 +17,7 @@ import { createLogger } from '../../../platform/telemetry/logs.ts';
 import type { ProblemError } from '../../../schema/problems.ts';
 import { storeAccessToken, type TokenColumns } from '../../access-token.ts';
 import { FrozenClock } from '../../frozen-clock.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const pepper = randomBytes(32);
 const logs: string[] = [];
@@ -40,7 +40,7 @@ const admissionWith = (keyPepper = pepper) => new PostgresAdmission({ database, 
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   keys = new KeyStore(database, pepper);
   admission = admissionWith();

@@ -14,7 +14,7 @@ import { newUuid } from '../../../platform/identifiers.ts';
 import { openDatabase, wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { parseMetrics } from '../../metrics-text.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const logger = pino({ level: 'silent' });
 const registry = new Registry();
@@ -28,7 +28,7 @@ let pubSub: PubSub;
 let jobs: Jobs;
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, jobsOwner, eventsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'backlog', poolMax: 4, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'backlog', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
   showBacklog(registry, database, logger);
@@ -75,7 +75,7 @@ test('events, deliveries and jobs are shown while they wait, with the age of the
 });
 
 test('while the database does not answer, nothing is shown, and soon', async () => {
-  const leaving = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'leaving', poolMax: 2, logger });
+  const leaving = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'leaving', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
   const shown = new Registry();
   showBacklog(shown, leaving, logger);
   expect(await figures(shown)).toMatchObject({ outbox_events_waiting: 1, jobs_waiting: 1 });

@@ -9,7 +9,7 @@ import { recordEvent, type RecordedEvent } from '../../../platform/events/outbox
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, wholeAccount, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const logger = pino({ level: 'silent' });
 const data = EVENT_CATALOGUE['agent.tier_changed'].example;
@@ -21,7 +21,7 @@ let terminator: Client;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, eventsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'feed', poolMax: 12, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'feed', poolMax: 12, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   terminator = new Client({ connectionString: testDatabase.applicationUrl });
   await terminator.connect();

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createJobs, type Job, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import { jobsOwner } from '../../../platform/events/jobs-migrations.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 interface Task {
   readonly task: string;
@@ -21,7 +21,7 @@ let jobs: Jobs;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: LEASE_S });
 });
 
@@ -100,7 +100,7 @@ describe('a queue with limits per group', () => {
 
   test('takes as many jobs of a group as may run and wait, whoever enqueues at the same time', async () => {
     const queue = limited();
-    const elsewhere = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 4, logger });
+    const elsewhere = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
     await enqueue(queue, 'first', { group: 'a' });
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? database : elsewhere).asNobody((em) => jobs.enqueue(em, queue, { task: 'x' }, { group: 'a' }), { timeoutMs: 10_000 })));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);

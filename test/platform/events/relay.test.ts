@@ -7,7 +7,7 @@ import { startRelay, type EventConsumer, type Relay } from '../../../platform/ev
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const logger = pino({ level: 'silent' });
 const RELAYS = 3;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase([pubSubOwner, eventsOwner]);
   processes = await Promise.all(
     Array.from({ length: RELAYS }, async () => {
-      const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger });
+      const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
       return { database, pubSub: await createPubSub({ url: testDatabase.applicationUrl, database, logger }) };
     }),
   );

@@ -10,7 +10,7 @@ import { idempotencyOwner } from '../../../platform/idempotency/migrations.ts';
 import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const toyOwner: MigrationOwner = { schema: 'toy', migrations: [{ name: '001-effects', up: ['create table toy.effects (id uuid primary key, name text not null)'] }] };
 const SECRET = 'a secret of the installation, for the tests of claims';
@@ -28,7 +28,7 @@ let keys = 0;
 
 beforeAll(async () => {
   databases = await createTestDatabase([pubSubOwner, idempotencyOwner, toyOwner]);
-  database = await openDatabase({ url: databases.applicationUrl, entities: [], applicationName: 'claims-test', poolMax: 8, logger });
+  database = await openDatabase({ url: databases.applicationUrl, entities: [], applicationName: 'claims-test', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: databases.applicationUrl, database, logger });
   owner = new Client({ connectionString: databases.ownerUrl });
   await owner.connect();

@@ -5,7 +5,7 @@ import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { KeyVault } from '../../../platform/trust/key-vault.ts';
 import { trustOwner } from '../../../platform/trust/migrations.ts';
 import { PublicKeyStore, SigningKeyError, SigningKeyStore } from '../../../platform/trust/signing-key-store.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 
 const SECRET = 'a-secret-for-tests-that-nobody-else-uses';
 const ISSUER = 'https://api.example';
@@ -20,7 +20,7 @@ describe('signing keys', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase([trustOwner]);
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 12, logger });
+    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 12, logger, timeoutMs: PATIENCE_MS });
     owner = new pg.Client({ connectionString: testDatabase.ownerUrl });
     await owner.connect();
     keys = new SigningKeyStore(database, new KeyVault(SECRET));

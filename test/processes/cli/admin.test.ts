@@ -10,7 +10,7 @@ import { openDatabase, type Database } from '../../../platform/postgres/database
 import { createPubSub, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import { MIGRATION_OWNERS } from '../../../processes/ground.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
 const PEPPER = randomBytes(24).toString('hex');
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await chmod(folder, 0o755);
   testDatabase = await createTestDatabase(MIGRATION_OWNERS);
   const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   admission = new PostgresAdmission({ database, pubSub, keyPepper: Buffer.from(PEPPER), rateLimits: standardRateLimits('three'), logger });
   env = { DATABASE_URL: testDatabase.applicationUrl, DATABASE_OWNER_URL: testDatabase.ownerUrl, KEY_PEPPER: PEPPER, LIFTGRAPH_DATA_DIR: join(folder, 'data') };

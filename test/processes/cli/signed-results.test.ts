@@ -13,7 +13,7 @@ import { resultDigest, signClaims } from '../../../platform/trust/signed-result.
 import { PublicKeyStore, SigningKeyStore } from '../../../platform/trust/signing-key-store.ts';
 import { keySetOf, newSigningKey } from '../../../platform/trust/signing-key.ts';
 import { exampleAttribution } from '../../../rest-adapter/representations/attribution-result.ts';
-import { createTestDatabase, type TestDatabase } from '../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
 const SECRET = 'a-secret-for-tests-that-nobody-else-uses';
@@ -107,7 +107,7 @@ describe('liftgraph keys', () => {
   beforeAll(async () => {
     testDatabase = await createTestDatabase([trustOwner]);
     const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger });
+    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 2, logger, timeoutMs: PATIENCE_MS });
     await new SigningKeyStore(database, new KeyVault(SECRET)).ensure('https://api.example');
     env = { DATABASE_URL: testDatabase.applicationUrl, DATABASE_OWNER_URL: testDatabase.ownerUrl, KEY_ENCRYPTION_KEY: SECRET, LIFTGRAPH_DATA_DIR: folder };
   });

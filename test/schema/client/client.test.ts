@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { createClient, type LiftgraphClient } from '../../../schema/client/client.ts';
 import { openHouse, type House } from '../../house.ts';
+import { clock } from '../../service-clock.ts';
 
 const ROWS = 'user_id,timestamp,channel,conversion,revenue\nu1,2026-01-01T00:00:00Z,email,0,0\nu1,2026-01-02T00:00:00Z,,1,10\nu2,2026-01-01T00:00:00Z,direct,0,0\n';
 
@@ -10,7 +11,7 @@ describe('the typed client against the service', () => {
   let house: House;
 
   beforeAll(async () => {
-    house = await openHouse('one process');
+    house = await openHouse('one process', { clock });
   });
 
   afterAll(() => house?.stop());

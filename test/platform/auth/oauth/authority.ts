@@ -17,7 +17,7 @@ import { openDatabase } from '../../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner } from '../../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { FrozenClock } from '../../../frozen-clock.ts';
-import { createTestDatabase } from '../../../platform.ts';
+import { createTestDatabase, PATIENCE_MS } from '../../../platform.ts';
 
 export const CALLBACK = 'https://app.example/callback';
 export const ARRIVAL = { requestId: 'req_0351EFTBArmmpvm2tVZ2Qh', origin: { clientAddress: '203.0.113.7', userAgent: null }, onSandboxHost: false };
@@ -52,7 +52,7 @@ export async function openAuthority(): Promise<Authority> {
   const pepper = randomBytes(32);
   const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
   const testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
-  const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger });
+  const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 20, logger, timeoutMs: PATIENCE_MS });
   const pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   const keys = new KeyStore(database, pepper);
   const rateLimits = Object.fromEntries(RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;

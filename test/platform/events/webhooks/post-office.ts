@@ -16,7 +16,7 @@ import type { Caller } from '../../../../platform/outgoing/caller.ts';
 import { openDatabase, wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../../platform/postgres/pub-sub.ts';
 import { KeyVault } from '../../../../platform/trust/key-vault.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../../platform.ts';
 
 const logger = pino({ level: 'silent' });
 export const VAULT_SECRET = 'seals the secrets of webhooks in tests only';
@@ -51,7 +51,7 @@ export interface PostOfficeOptions {
 
 export async function openPostOffice({ caller, waitsMs = [50, 50, 50, 50, 50], leaseMs = 2_000 }: PostOfficeOptions): Promise<PostOffice> {
   const testDatabase = await createTestDatabase([pubSubOwner, eventsOwner]);
-  const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'post-office', poolMax: 8, logger });
+  const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'post-office', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
   const pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   const secrets = new EndpointSecrets(new KeyVault(VAULT_SECRET));
   const running = caller === undefined ? [] : [startRelay({ database, pubSub, consumers: [fanOut(pubSub)], logger }), startDeliveryWorker({ database, pubSub, caller, secrets, leaseMs, waitsMs, logger, clock: () => new Date() })];

@@ -19,7 +19,7 @@ import { createKeyPair } from '../../../../subgraphs/agents/keys/create-key-pair
 import type { KeyServices } from '../../../../subgraphs/agents/keys/key-services.ts';
 import { revokeKey } from '../../../../subgraphs/agents/keys/revoke-key.ts';
 import { rotateKey } from '../../../../subgraphs/agents/keys/rotate-key.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../../platform.ts';
 
 const HOUR_MS = 3_600_000;
 /** No request with an idempotency key stands behind these. */
@@ -80,7 +80,7 @@ describe('the life of keys', () => {
   beforeAll(async () => {
     const logger = createLogger({ level: 'silent', format: 'json', destination: new Writable({ write: (_chunk, _encoding, done) => done() }) });
     testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner, agentsOwner]);
-    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 8, logger });
+    database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
     pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
     const keyPepper = randomBytes(32);
     const rateLimits = Object.fromEntries(RATE_CLASSES.map((name) => [name, { perMinute: 1_000_000, perDay: null }])) as unknown as RateLimits;

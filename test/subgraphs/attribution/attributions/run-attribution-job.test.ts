@@ -3,13 +3,14 @@ import { uuidFromPublicId } from '../../../../platform/identifiers.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { runAttributionJob, type RunWorkerServices } from '../../../../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { Caller, openHouse, type House } from '../../../house.ts';
+import { clock } from '../../../service-clock.ts';
 
 describe('an attempt at an analysis', () => {
   let house: House;
   let owner: Client;
 
   beforeAll(async () => {
-    house = await openHouse('one process', { withWorker: false });
+    house = await openHouse('one process', { withWorker: false, clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
   }, 60_000);

@@ -1,10 +1,11 @@
 import { Caller, openHouse, type House } from '../../../house.ts';
+import { clock } from '../../../service-clock.ts';
 
 describe('asking for an analysis', () => {
   let house: House;
 
   beforeAll(async () => {
-    house = await openHouse('one process');
+    house = await openHouse('one process', { clock });
   }, 60_000);
 
   afterAll(() => house.stop());

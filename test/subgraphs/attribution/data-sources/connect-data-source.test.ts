@@ -1,13 +1,14 @@
 import { Client } from 'pg';
 import { openAccount } from '../../../../platform/auth/open-account.ts';
 import { Caller, openHouse, type House } from '../../../house.ts';
+import { clock } from '../../../service-clock.ts';
 
 describe('connecting a source over REST', () => {
   let house: House;
   let caller: Caller;
 
   beforeAll(async () => {
-    house = await openHouse('one process', { withWorker: false });
+    house = await openHouse('one process', { withWorker: false, clock });
     caller = await Caller.register(house.root);
   }, 60_000);
 

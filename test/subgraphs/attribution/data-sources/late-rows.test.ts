@@ -5,7 +5,7 @@ import { jobsOwner } from '../../../../platform/events/jobs-migrations.ts';
 import { newUuid } from '../../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../../platform/postgres/database.ts';
 import { awaitNotices, LATE_ROWS_QUEUE, noticeLateRows } from '../../../../subgraphs/attribution/data-sources/late-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../../platform.ts';
+import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../../platform.ts';
 
 const logger = pino({ level: 'silent' });
 const source = { accountId: newUuid(), environment: 'live', dataSourceId: newUuid() } as const;
@@ -16,7 +16,7 @@ let jobs: Jobs;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase([jobsOwner]);
-  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger });
+  database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'test', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 4 });
 });
 
