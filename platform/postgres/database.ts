@@ -13,6 +13,12 @@ export interface TransactionOptions {
   /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
   readonly timeoutMs?: number;
   readonly isolation?: IsolationLevel;
+  /**
+   * Whether the work asks for nothing but one statement (flushing one new entity is one): it is sent in one piece with BEGIN,
+   * COMMIT and what closes the transaction, so that the whole costs one round trip. It has to be the last that the work does:
+   * whatever throws behind it comes too late, and another statement throws.
+   */
+  readonly statements?: 'one';
 }
 
 /** A statement with `$1` for its first value; sent and planned once per connection under its name. */
@@ -171,12 +177,12 @@ class PostgresDatabase implements Database {
   }
 
   async #transaction<T>(tenant: TenantScope | string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
-    const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
+    const { timeoutMs = this.#timeoutMs, isolation = 'read committed', ...rest } = options;
     const deadlineMs = performance.now() + timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       const remainingMs = deadlineMs - performance.now();
       try {
-        return await this.#attempt(new Session({ tenant, timeoutMs: remainingMs, isolation }), work, remainingMs);
+        return await this.#attempt(new Session({ ...rest, tenant, timeoutMs: remainingMs, isolation }), work, remainingMs);
       } catch (error) {
         const pauseMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random());
         if (!isLostRace(error) || attempt === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);

@@ -22,6 +22,8 @@ export interface SessionOptions {
   /** Until the whole transaction has to be over. */
   readonly timeoutMs: number;
   readonly isolation: IsolationLevel;
+  /** See `TransactionOptions.statements`. */
+  readonly statements?: 'one';
 }
 
 /** How busy the connections of a process are. */
@@ -48,11 +50,14 @@ export class Session {
   #expired = false;
   #isBeginDue = false;
   #closing = '';
+  readonly #hasOneStatement: boolean;
+  #isCommitted = false;
   /** True once the server answered anything. */
   answered = false;
 
   /** @throws TypeError when the scope names what is no UUID or environment */
-  constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
+  constructor({ tenant, timeoutMs, isolation, statements }: SessionOptions) {
+    this.#hasOneStatement = statements === 'one';
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }
@@ -81,19 +86,27 @@ export class Session {
 
   /** Sends a statement through `send`, which is the client's own `query`, behind BEGIN where that is due. */
   async query(send: Send, statement: string, values: readonly unknown[]): Promise<QueryResult> {
+    const isCommit = COMMIT.test(statement);
+    if (this.#isCommitted && isCommit) return NOTHING;
+    if (this.#isCommitted) throw new Error('a transaction of one statement was asked for another one');
     const isFirst = this.#isBeginDue;
     this.#isBeginDue = false;
-    const text = COMMIT.test(statement) ? `${this.#closing}${statement}` : statement;
-    let result: QueryResult;
-    if (!isFirst) result = await send(text, values);
-    else if (END_OF_TRANSACTION.test(text)) return NOTHING;
-    else if (values.length === 0) result = lastOf(await send(`${this.beginSql}; ${text}`));
-    else {
-      await send(this.beginSql);
-      result = await send(text, values);
-    }
+    const text = isCommit ? `${this.#closing}${statement}` : statement;
+    if (isFirst && END_OF_TRANSACTION.test(text)) return NOTHING;
+    const result = isFirst ? await this.#sendFirst(send, text, values, isCommit) : await send(text, values);
     this.answered = true;
     return result;
+  }
+
+  async #sendFirst(send: Send, text: string, values: readonly unknown[], isCommit: boolean): Promise<QueryResult> {
+    if (values.length > 0) {
+      await send(this.beginSql);
+      return send(text, values);
+    }
+    if (isCommit || !this.#hasOneStatement) return lastOf(await send(`${this.beginSql}; ${text}`));
+    const results: unknown = await send(`${this.beginSql}; ${text}; ${this.#closing}commit`);
+    this.#isCommitted = true;
+    return (results as QueryResult[])[BEGIN_STATEMENTS]!;
   }
 
   /** Time is up: with a statement in flight, end() destroys the socket, and the statement rejects at once. */

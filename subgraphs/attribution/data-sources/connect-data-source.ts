@@ -76,10 +76,9 @@ export async function connectDataSource({ database, isAgent, clock }: ConnectSer
       baselineChannels: input.baselineChannels,
       createdAt: now,
     });
-    await em.flush();
     await settle(em, { dataSourceId: created.id as Uuid, report: null });
     return created;
-  });
+  }, { statements: 'one' });
 }
 
 /** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */

@@ -110,6 +110,29 @@ describe('tenants', () => {
 });
 
 describe('transactions', () => {
+  test('one statement can be a whole transaction', async () => {
+    const account = randomUUID();
+    const create = (note: string, closing = 'select 1', id: string = randomUUID()) =>
+      database.asTenant(account, async (em) => {
+        em.create(Order, { id, accountId: account, note, tags: [], placedAt: new Date() });
+        database.closeWith(em, closing, []);
+        return id;
+      }, { statements: 'one' });
+    const id = await create('first', `update shop.orders set note = 'closed'`);
+    expect(await notes(account)).toEqual([{ note: 'closed' }]);
+    await expect(create('again', 'select 1', id)).rejects.toMatchObject({ code: '23505' });
+    await expect(create('refused', 'select 1 / 0')).rejects.toMatchObject({ code: '22012' });
+    await expect(database.asTenant(bob, async (em) => void em.create(Order, { id: randomUUID(), accountId: account, note: 'planted', tags: [], placedAt: new Date() }), { statements: 'one' })).rejects.toMatchObject({ code: '42501' });
+    expect(await notes(account)).toEqual([{ note: 'closed' }]);
+    const several = database.asTenant(account, async (em) => {
+      await em.execute('select 1');
+      await em.execute('select 2');
+    }, { statements: 'one' });
+    await expect(several).rejects.toThrow('asked for another one');
+    // Whatever became of them, their connections are in order or gone.
+    expect(await Promise.all(Array.from({ length: 12 }, () => notes(account)))).toEqual(Array.from({ length: 12 }, () => [{ note: 'closed' }]));
+  });
+
   test('a statement that closes a transaction travels with its commit, and keeps it from committing by raising', async () => {
     const account = randomUUID();
     const insert = (note: string, closing: string) =>
