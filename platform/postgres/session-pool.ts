@@ -6,7 +6,7 @@ import {
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
-import { ScopedQuery } from './scoped-query.ts';
+import { ScopedQuery, type TimedQuery } from './scoped-query.ts';
 import { SharedLines } from './shared-lines.ts';
 import { StandingQueue } from './standing-queue.ts';
 import { settingsOf, type TenantScope } from './tenant-scope.ts';
@@ -22,8 +22,6 @@ export interface SessionOptions {
   /** Until the whole transaction has to be over. */
   readonly timeoutMs: number;
   readonly isolation: IsolationLevel;
-  /** See `TransactionOptions.statements`. */
-  readonly statements?: 'one';
 }
 
 /** How busy the connections of a process are. */
@@ -50,14 +48,11 @@ export class Session {
   #expired = false;
   #isBeginDue = false;
   #closing = '';
-  readonly #hasOneStatement: boolean;
-  #isCommitted = false;
   /** True once the server answered anything. */
   answered = false;
 
   /** @throws TypeError when the scope names what is no UUID or environment */
-  constructor({ tenant, timeoutMs, isolation, statements }: SessionOptions) {
-    this.#hasOneStatement = statements === 'one';
+  constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }
@@ -86,27 +81,19 @@ export class Session {
 
   /** Sends a statement through `send`, which is the client's own `query`, behind BEGIN where that is due. */
   async query(send: Send, statement: string, values: readonly unknown[]): Promise<QueryResult> {
-    const isCommit = COMMIT.test(statement);
-    if (this.#isCommitted && isCommit) return NOTHING;
-    if (this.#isCommitted) throw new Error('a transaction of one statement was asked for another one');
     const isFirst = this.#isBeginDue;
     this.#isBeginDue = false;
-    const text = isCommit ? `${this.#closing}${statement}` : statement;
-    if (isFirst && END_OF_TRANSACTION.test(text)) return NOTHING;
-    const result = isFirst ? await this.#sendFirst(send, text, values, isCommit) : await send(text, values);
+    const text = COMMIT.test(statement) ? `${this.#closing}${statement}` : statement;
+    let result: QueryResult;
+    if (!isFirst) result = await send(text, values);
+    else if (END_OF_TRANSACTION.test(text)) return NOTHING;
+    else if (values.length === 0) result = lastOf(await send(`${this.beginSql}; ${text}`));
+    else {
+      await send(this.beginSql);
+      result = await send(text, values);
+    }
     this.answered = true;
     return result;
-  }
-
-  async #sendFirst(send: Send, text: string, values: readonly unknown[], isCommit: boolean): Promise<QueryResult> {
-    if (values.length > 0) {
-      await send(this.beginSql);
-      return send(text, values);
-    }
-    if (isCommit || !this.#hasOneStatement) return lastOf(await send(`${this.beginSql}; ${text}`));
-    const results: unknown = await send(`${this.beginSql}; ${text}; ${this.#closing}commit`);
-    this.#isCommitted = true;
-    return (results as QueryResult[])[BEGIN_STATEMENTS]!;
   }
 
   /** Time is up: with a statement in flight, end() destroys the socket, and the statement rejects at once. */
@@ -119,12 +106,6 @@ export class Session {
   abandon(): void {
     this.#client?.release(true);
   }
-}
-
-/** A question that must be answered in time. */
-export interface TimedQuery extends QueryConfig {
-  /** As node-postgres calls it. */
-  readonly query_timeout: number;
 }
 
 /**
@@ -178,19 +159,31 @@ export class SessionPool {
   async ask<Row extends QueryResultRow>(query: TimedQuery, tenant?: TenantScope | string): Promise<Row[]> {
     const settings = tenant === undefined ? undefined : settingsOf(tenant);
     return this.#noticingSilence(async () => {
-      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, query)));
+      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, [], query)));
       return rows;
     });
   }
 
-  /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  /** One statement on a connection of its own. */
   async perform<Row extends QueryResultRow>(query: TimedQuery): Promise<Row[]> {
+    return (await this.#alone((client) => client.query<Row>(query))).rows;
+  }
+
+  /** Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for that included. */
+  async performAs(tenant: TenantScope | string, statements: readonly [QueryConfig, ...QueryConfig[]], timeoutMs: number): Promise<void> {
+    const settings = settingsOf(tenant);
+    const deadlineMs = performance.now() + timeoutMs;
+    await this.#alone((client) => ScopedQuery.send(client, settings, statements.slice(0, -1), { ...statements.at(-1)!, query_timeout: Math.max(1, deadlineMs - performance.now()) }));
+  }
+
+  /** What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  async #alone<Result>(send: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#connectTrusted(this.pool);
     return this.#noticingSilence(async () => {
       try {
-        const { rows } = await client.query<Row>(query);
+        const result = await send(client);
         client.release();
-        return rows;
+        return result;
       } catch (error) {
         client.release(true);
         throw error;
