@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { IdempotencyClaim, RequestContext } from '../auth/principal.ts';
-import type { Database, SqlEntityManager } from '../postgres/database.ts';
+import type { Database, Question, SqlEntityManager } from '../postgres/database.ts';
 import { opened, sealed } from './claim-secrets.ts';
 import { idempotencyInProgress } from './idempotency-key.ts';
 import { TAKEN_OVER } from './migrations.ts';
@@ -12,11 +12,14 @@ import { TAKEN_OVER } from './migrations.ts';
  */
 export type Settle<Effect> = (em: SqlEntityManager, effect: Effect | null) => Promise<void>;
 
+/** The same for a transaction whose statements travel together: its last one, or none where there is nothing to settle. */
+export type Settlement<Effect> = (effect: Effect | null) => readonly Question[];
+
 export interface Once<Effect, Result> {
   /** What is needed to tell the result again: ids, and secrets that are shown once. It is stored sealed. */
   readonly effect: z.ZodType<Effect>;
-  /** Has the effect; the transaction that has it calls `settle`. */
-  act(settle: Settle<Effect>): Promise<Result>;
+  /** Has the effect; the transaction that has it calls `settle`, or ends with the `settlement`. */
+  act(settle: Settle<Effect>, settlement: Settlement<Effect>): Promise<Result>;
   /** Tells the result of an effect that an earlier attempt had, before it died. */
   recall(effect: Effect, settle: Settle<Effect>): Promise<Result>;
 }
@@ -28,15 +31,17 @@ export interface Once<Effect, Result> {
  */
 export async function exactlyOnce<Effect, Result>(database: Database, context: RequestContext, { effect, act, recall }: Once<Effect, Result>): Promise<Result> {
   const claim = context.idempotency;
-  if (claim === undefined) return act(() => Promise.resolve());
+  if (claim === undefined) return act(() => Promise.resolve(), () => []);
   let isSettled = false;
-  const settle: Settle<Effect> = async (em, settled) => {
-    database.closeWith(em, 'select idempotency.settle_or_raise(?, ?::uuid, ?)', [idOf(claim), claim.attemptId, settled === null ? null : sealed(claim, 'effect', settled)]);
+  const valuesOf = (settled: Effect | null) => {
     isSettled = true;
+    return [idOf(claim), claim.attemptId, settled === null ? null : sealed(claim, 'effect', settled)];
   };
+  const settle: Settle<Effect> = async (em, settled) => database.closeWith(em, 'select idempotency.settle_or_raise(?, ?::uuid, ?)', valuesOf(settled));
+  const settlement: Settlement<Effect> = (settled) => [{ name: 'idempotency.settle_or_raise', text: 'select idempotency.settle_or_raise($1, $2, $3)', values: valuesOf(settled) }];
   try {
     if (claim.hasEffect) return await recall(effect.parse(await recordedEffect(database, claim)), settle);
-    const result = await act(settle);
+    const result = await act(settle, settlement);
     if (!isSettled) throw new Error('a mutation with an idempotency key ended without settling it');
     return result;
   } catch (error) {

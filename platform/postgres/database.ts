@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM, createPostgreSqlTypeParsers, type Options, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { Pool, TypeOverrides, types as pgTypes, type PoolConfig } from 'pg';
+import { Pool, TypeOverrides, types as pgTypes, type PoolConfig, type QueryConfig } from 'pg';
 import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
-import { Session, SessionPool, type DatabaseLoad, type IsolationLevel, type TimedQuery } from './session-pool.ts';
+import type { TimedQuery } from './scoped-query.ts';
+import { Session, SessionPool, type DatabaseLoad, type IsolationLevel } from './session-pool.ts';
 import { wholeAccount, type TenantScope } from './tenant-scope.ts';
 
 export { wholeAccount, type SqlEntityManager, type TenantScope };
@@ -53,6 +54,11 @@ export interface Database {
   askAs<Row extends object>(tenant: TenantScope | string, question: Question): Promise<Row[]>;
   /** One statement without a tenant on a connection of its own, for one that may wait; not repeated either. */
   perform<Row extends object>(statement: Question): Promise<Row[]>;
+  /**
+   * A transaction for the rows of this scope whose statements need no answers of each other: all travel together, on a
+   * connection of their own, so that the whole costs one round trip. It is run again when it loses a race.
+   */
+  performAs(tenant: TenantScope | string, statements: readonly [Question, ...Question[]]): Promise<void>;
   /**
    * To be called for every request, before anything is done for it.
    * @param announced questions that others have gathered and not asked yet
@@ -144,6 +150,11 @@ function createPool(options: DatabaseOptions, timeoutMs: number, differently: Po
   return pool;
 }
 
+/** node-postgres would write into the array. */
+function sendable({ name, text, values }: Question): QueryConfig {
+  return { name, text, values: [...values] };
+}
+
 class PostgresDatabase implements Database {
   readonly #orm: MikroORM;
   readonly #sessionPool: SessionPool;
@@ -173,14 +184,18 @@ class PostgresDatabase implements Database {
 
   async #transaction<T>(tenant: TenantScope | string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
     const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
+    return this.#racing(timeoutMs, (remainingMs) => this.#attempt(new Session({ tenant, timeoutMs: remainingMs, isolation }), work, remainingMs));
+  }
+
+  /** Runs `attempt` again when it loses a race, as long as there is time. */
+  async #racing<T>(timeoutMs: number, attempt: (remainingMs: number) => Promise<T>): Promise<T> {
     const deadlineMs = performance.now() + timeoutMs;
-    for (let attempt = 0; ; attempt += 1) {
-      const remainingMs = deadlineMs - performance.now();
+    for (let attempts = 0; ; attempts += 1) {
       try {
-        return await this.#attempt(new Session({ tenant, timeoutMs: remainingMs, isolation }), work, remainingMs);
+        return await attempt(deadlineMs - performance.now());
       } catch (error) {
-        const pauseMs = RETRY_BASE_MS * 2 ** attempt * (0.5 + Math.random());
-        if (!isLostRace(error) || attempt === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);
+        const pauseMs = RETRY_BASE_MS * 2 ** attempts * (0.5 + Math.random());
+        if (!isLostRace(error) || attempts === MAX_RETRIES || performance.now() + pauseMs > deadlineMs) throw outageAsProblem(error);
         await sleep(pauseMs);
       }
     }
@@ -217,10 +232,15 @@ class PostgresDatabase implements Database {
     return this.#one(statement, (query) => this.#sessionPool.perform<Row>(query));
   }
 
-  async #one<Row>({ name, text, values }: Question, send: (query: TimedQuery) => Promise<Row[]>): Promise<Row[]> {
+  async performAs(tenant: TenantScope | string, statements: readonly [Question, ...Question[]]): Promise<void> {
+    const [first, ...others] = statements;
+    await this.#racing(this.#timeoutMs, (remainingMs) => this.#sessionPool.performAs(tenant, [sendable(first), ...others.map(sendable)], remainingMs));
+  }
+
+  async #one<Row>(question: Question, send: (query: TimedQuery) => Promise<Row[]>): Promise<Row[]> {
     try {
       // With the wait for a connection before it, the answer still leaves within 3 s.
-      return await send({ name, text, values: [...values], query_timeout: this.#timeoutMs / 2 });
+      return await send({ ...sendable(question), query_timeout: this.#timeoutMs / 2 });
     } catch (error) {
       throw outageAsProblem(error);
     }

@@ -6,7 +6,7 @@ import {
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
-import { ScopedQuery } from './scoped-query.ts';
+import { ScopedQuery, type TimedQuery } from './scoped-query.ts';
 import { SharedLines } from './shared-lines.ts';
 import { StandingQueue } from './standing-queue.ts';
 import { settingsOf, type TenantScope } from './tenant-scope.ts';
@@ -108,12 +108,6 @@ export class Session {
   }
 }
 
-/** A question that must be answered in time. */
-export interface TimedQuery extends QueryConfig {
-  /** As node-postgres calls it. */
-  readonly query_timeout: number;
-}
-
 /**
  * A node-postgres pool behind Kysely's PostgreSQL dialect, whose transactions take tenant and time limit
  * from the {@link Session} they are run in: `sessions.run(session, …)`. Beside it, lines for questions of one statement.
@@ -165,19 +159,31 @@ export class SessionPool {
   async ask<Row extends QueryResultRow>(query: TimedQuery, tenant?: TenantScope | string): Promise<Row[]> {
     const settings = tenant === undefined ? undefined : settingsOf(tenant);
     return this.#noticingSilence(async () => {
-      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, query)));
+      const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, [], query)));
       return rows;
     });
   }
 
-  /** One statement on a connection of its own. What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  /** One statement on a connection of its own. */
   async perform<Row extends QueryResultRow>(query: TimedQuery): Promise<Row[]> {
+    return (await this.#alone((client) => client.query<Row>(query))).rows;
+  }
+
+  /** Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for that included. */
+  async performAs(tenant: TenantScope | string, statements: readonly [QueryConfig, ...QueryConfig[]], timeoutMs: number): Promise<void> {
+    const settings = settingsOf(tenant);
+    const deadlineMs = performance.now() + timeoutMs;
+    await this.#alone((client) => ScopedQuery.send(client, settings, statements.slice(0, -1), { ...statements.at(-1)!, query_timeout: Math.max(1, deadlineMs - performance.now()) }));
+  }
+
+  /** What goes wrong costs the connection, since nobody knows what it is still busy with. */
+  async #alone<Result>(send: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#connectTrusted(this.pool);
     return this.#noticingSilence(async () => {
       try {
-        const { rows } = await client.query<Row>(query);
+        const result = await send(client);
         client.release();
-        return rows;
+        return result;
       } catch (error) {
         client.release(true);
         throw error;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
-import { openTwoInstances, type TwoInstances } from './two-instances.ts';
+import { openTwoInstances, type Point, type TwoInstances } from './two-instances.ts';
 
 /** Requests under one key at a time; every third round something happens to their executor. */
 const REQUESTS = 200;
@@ -9,6 +9,8 @@ const ROUNDS = Number(process.env['LIFTGRAPH_FAULT_ROUNDS'] ?? 9);
 const PAUSE_MS = 100;
 const FAULTS = ['killed before its commit', 'killed behind its commit', 'frozen past its lease'] as const;
 type Fault = (typeof FAULTS)[number];
+/** A connection is one message: whoever is to be late with it has to be frozen before he sends it. */
+const POINT_OF: Readonly<Record<Fault, Point>> = { 'killed before its commit': 'effect', 'killed behind its commit': 'answer', 'frozen past its lease': 'claim' };
 
 interface Outcome {
   readonly status: number;
@@ -59,7 +61,7 @@ async function round(fault: Fault | null): Promise<Verdict> {
     while (asked.length < REQUESTS) asked.push(insist(roots[asked.length % 2]!, name));
   };
   if (fault !== null) {
-    const point = fault === 'killed behind its commit' ? 'answer' : 'effect';
+    const point = POINT_OF[fault];
     await instances.holdUpAt(point);
     asked.push(insist(instances.one.root, name));
     const backend = await instances.reached(point);

@@ -8,9 +8,9 @@ import { MIGRATION_OWNERS } from '../../processes/ground.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
 import { Service } from './service.ts';
 
-/** Where an instance can be held up: the effect of a connection, or keeping the answer to it. */
-export type Point = 'effect' | 'answer';
-const LOCK_OF_POINT: Readonly<Record<Point, number>> = { effect: 4_711, answer: 4_712 };
+/** Where an instance can be held up: taking a key, the effect of a connection, or keeping the answer to it. */
+export type Point = 'claim' | 'effect' | 'answer';
+const LOCK_OF_POINT: Readonly<Record<Point, number>> = { claim: 4_713, effect: 4_711, answer: 4_712 };
 const POLL_MS = 10;
 
 /** Two whole instances of the service on the same stores, and the owner's hands on their database. */
@@ -27,7 +27,7 @@ export interface TwoInstances {
   /** The statement that this backend was sent last by a process now dead must not be finished for it. */
   doom(backend: number): Promise<void>;
   letPass(point: Point): Promise<void>;
-  /** Lets every lease run out, as time would. */
+  /** Lets every lease run out, as time would, once there is one. */
   letLeasesEnd(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,8 +46,9 @@ export async function openTwoInstances(): Promise<TwoInstances> {
       if exists (select from faults.doomed where pid = pg_backend_pid()) then raise exception 'its client was killed'; end if;
       return new;
     end $$;
+    create trigger pass before insert on idempotency.claims for each row execute function faults.pass(${LOCK_OF_POINT.claim});
     create trigger pass before insert on attribution.data_sources for each row execute function faults.pass(${LOCK_OF_POINT.effect});
-    create trigger pass before update on idempotency.claims for each row when (old.answer is null and new.answer is not null) execute function faults.pass(${LOCK_OF_POINT.answer});
+    create trigger pass_answer before update on idempotency.claims for each row when (old.answer is null and new.answer is not null) execute function faults.pass(${LOCK_OF_POINT.answer});
     grant usage on schema faults to public`);
   const shared = {
     LIFTGRAPH_ROLE: 'all',
@@ -82,7 +83,13 @@ export async function openTwoInstances(): Promise<TwoInstances> {
     },
     doom: async (backend) => void (await owner.query('insert into faults.doomed values ($1)', [backend])),
     letPass: async (point) => void (await owner.query('select pg_advisory_unlock($1)', [LOCK_OF_POINT[point]])),
-    letLeasesEnd: async () => void (await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where answer is null`)),
+    async letLeasesEnd() {
+      for (;;) {
+        const { rowCount } = await owner.query(`update idempotency.claims set lease_until = now() - interval '1 second' where answer is null`);
+        if (rowCount !== 0) return;
+        await sleep(POLL_MS);
+      }
+    },
     async stop() {
       for (const service of [one, other]) if (!service.isOver) await service.stop(service.isFrozen ? 'SIGKILL' : 'SIGINT');
       await owner.end();

@@ -3,9 +3,9 @@ import { ProblemError } from '../../../schema/problems.ts';
 import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import type { Settle, Settlement } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
-import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
+import { wholeAccount, type Database, type Question } from '../../../platform/postgres/database.ts';
 import { DataSource, DEFAULT_BASELINE_CHANNELS } from './data-source.ts';
 import { recordsReport } from './records.ts';
 import { servingAgent, type IsAgent } from './serving-agent.ts';
@@ -47,7 +47,7 @@ export interface ConnectServices {
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a connector here.
  */
-export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: unknown, settle: Settle<ConnectionEffect>): Promise<DataSource> {
+export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: unknown, settlement: Settlement<ConnectionEffect>): Promise<DataSource> {
   const input = parseInput(connection, rawInput);
   const now = clock();
   if (input.type !== 'csv_upload') {
@@ -59,27 +59,37 @@ export async function connectDataSource({ database, isAgent, clock }: ConnectSer
   const agentId = await servingAgent(isAgent, principal, input.agentId);
   const workspaceId = await workspaceOf(database, principal, input.workspaceId);
 
-  return database.asTenant(principal, async (em) => {
-    const created = em.create(DataSource, {
-      id: newUuid(now.getTime()),
-      accountId: principal.accountId as Uuid,
-      agentId,
-      workspaceId,
-      brandId: input.brandId ?? null,
-      environment: principal.environment,
-      type: input.type,
-      name: input.name ?? credentials.filename ?? 'CSV upload',
-      syncSchedule: input.syncSchedule,
-      timezone: input.timezone,
-      delimiter: credentials.delimiter === 'auto' ? null : credentials.delimiter,
-      mapping: credentials.mapping ?? null,
-      baselineChannels: input.baselineChannels,
-      createdAt: now,
-    });
-    await em.flush();
-    await settle(em, { dataSourceId: created.id as Uuid, report: null });
-    return created;
+  const source = Object.assign(new DataSource(), {
+    id: newUuid(now.getTime()),
+    accountId: principal.accountId as Uuid,
+    agentId,
+    workspaceId,
+    brandId: input.brandId ?? null,
+    environment: principal.environment,
+    type: input.type,
+    name: input.name ?? credentials.filename ?? 'CSV upload',
+    syncSchedule: input.syncSchedule,
+    timezone: input.timezone,
+    delimiter: credentials.delimiter === 'auto' ? null : credentials.delimiter,
+    mapping: credentials.mapping ?? null,
+    baselineChannels: input.baselineChannels,
+    createdAt: now,
+    rowsAccepted: 0,
+    rowsRejected: 0,
   });
+  await database.performAs(principal, [...insertion(source), ...settlement({ dataSourceId: source.id, report: null })]);
+  return source;
+}
+
+/** Written by hand, since nothing about a new source has to be asked for: it travels with all else that connecting it needs. */
+function insertion(source: DataSource): [Question] {
+  const { id, accountId, agentId, workspaceId, brandId, environment, type, name, syncSchedule, timezone, delimiter, mapping, baselineChannels, createdAt } = source;
+  return [{
+    name: 'data-sources.insert',
+    text: `insert into attribution.data_sources (id, account_id, agent_id, workspace_id, brand_id, environment, type, name, sync_schedule, timezone, delimiter, mapping, baseline_channels, created_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [id, accountId, agentId, workspaceId, brandId, environment, type, name, syncSchedule, timezone, delimiter, mapping == null ? null : JSON.stringify(mapping), baselineChannels, createdAt],
+  }];
 }
 
 /** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */

@@ -101,7 +101,7 @@ export class DataSourceResolver {
     const { database } = this.#services;
     const { source, report } = await exactlyOnce(database, context, {
       effect: connectionEffect,
-      act: async (settle) => this.#fill(principal, await connectDataSource(this.#services, principal, input, settle), input, settle),
+      act: async (settle, settlement) => this.#fill(principal, await connectDataSource(this.#services, principal, input, settlement), input, settle),
       recall: async ({ dataSourceId, report }, settle) => {
         const connected = await this.#requireUuid(principal, dataSourceId);
         return report === null ? this.#fill(principal, connected, input, settle) : { source: connected, report };

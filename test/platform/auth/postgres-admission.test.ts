@@ -275,7 +275,7 @@ describe('nonces', () => {
  * Asks `first`, and `others` while it is not committed yet: the race that parallel requests run, but never by chance.
  * @returns the answers of the others
  */
-async function whileUncommitted(first: string, others: string): Promise<unknown[]> {
+async function whileUncommitted(first: string, others: string | readonly [string, string, string]): Promise<unknown[]> {
   const racers = await Promise.all(Array.from({ length: 4 }, async () => {
     const client = new pg.Client({ connectionString: testDatabase.applicationUrl });
     await client.connect();
@@ -286,11 +286,8 @@ async function whileUncommitted(first: string, others: string): Promise<unknown[
     await leader!.query('begin');
     await leader!.query(first);
     const pids = await Promise.all(followers.map(async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid));
-    const answers = followers.map(async (client) => (await client.query(others)).rows[0] as unknown);
-    for (;;) {
-      const { rows } = await owner.query<{ waiting: number }>('select count(distinct pid)::int as waiting from pg_locks where not granted and pid = any ($1)', [pids]);
-      if (rows[0]!.waiting === followers.length) break;
-    }
+    const answers = followers.map(async (client, place) => (await client.query(typeof others === 'string' ? others : others[place]!)).rows[0] as unknown);
+    for (let waiting = 0; waiting < followers.length; ) waiting = (await owner.query<{ n: number }>('select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)', [pids])).rows[0]!.n;
     await leader!.query('commit');
     return await Promise.all(answers);
   } finally {
@@ -381,8 +378,14 @@ describe('races', () => {
   test('a nonce goes to one, also among those who use it before it is remembered', async () => {
     const use = `select auth.consume_nonce('race', '${randomUUID()}') as fresh`;
     expect(await whileUncommitted(use, use)).toEqual(Array.from({ length: 3 }, () => ({ fresh: false })));
-    const useMany = `select array(select auth.consume_nonces('{b,a,b}', '{${['x', 'y', 'x'].map((end) => `race-${end}`).join(',')}}')) as fresh`;
-    expect(await whileUncommitted(useMany, useMany)).toEqual(Array.from({ length: 3 }, () => ({ fresh: [] })));
+  });
+
+  test('nonces of many are used up in one order, so that nobody waits for who waits for him', async () => {
+    const [first, second, third] = Array.from({ length: 3 }, () => randomUUID()).toSorted() as [string, string, string];
+    const use = (...nonces: string[]) => `select array(select auth.consume_nonces(array_fill('race'::text, array[${nonces.length}]), array['${nonces.join(`','`)}'])) as fresh`;
+    const backwards = use(third, second, first);
+    const fresh = await whileUncommitted(use(second), [use(first, second, third), backwards, backwards]);
+    expect((fresh as { fresh: number[] }[]).map((each) => each.fresh.length).toSorted()).toEqual([0, 0, 2]);
   });
 
   test('the tenth failure of an hour alarms once', async () => {

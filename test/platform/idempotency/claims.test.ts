@@ -114,6 +114,24 @@ describe('claims on idempotency keys', () => {
     await line.close();
   });
 
+  test('keys of many are taken in one order, so that nobody waits for who waits for him', async () => {
+    const takeInTurn = (client: Client, ids: readonly number[]) => client.query('select idempotency.take_unknown($1, $2, $3, 1000)', [ids.map((id) => Buffer.of(7, id)), ids.map(() => Buffer.of(1)), ids.map(() => newUuid())]);
+    const racers = await Promise.all(Array.from({ length: 3 }, async () => {
+      const client = new Client({ connectionString: databases.applicationUrl });
+      await client.connect();
+      return client;
+    }));
+    const [leader, onwards, backwards] = racers as [Client, Client, Client];
+    const pids = await Promise.all([onwards, backwards].map(async (client) => (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid));
+    await leader.query('begin');
+    await takeInTurn(leader, [2]);
+    const taken = Promise.all([takeInTurn(onwards, [1, 2, 3]), takeInTurn(backwards, [3, 2, 1])]);
+    for (let waiting = 0; waiting < 2; ) waiting = (await owner.query<{ n: number }>('select count(distinct pid)::int as n from pg_locks where not granted and pid = any ($1)', [pids])).rows[0]!.n;
+    await leader.query('commit');
+    expect((await taken).map(({ rowCount }) => rowCount).toSorted()).toEqual([0, 2]);
+    await Promise.all(racers.map((client) => client.end()));
+  });
+
   test('among answers that are kept together, whoever lost his claim hears what became of it', async () => {
     const [sound, late, overtaken] = await Promise.all([held(freshKey()), held(freshKey()), held(freshKey())]);
     await letDie(late!);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defineEntity, p } from '@mikro-orm/core';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
+import { openDatabase, type Database, type Question } from '../../../platform/postgres/database.ts';
 import type { MigrationOwner } from '../../../platform/postgres/migrate.ts';
 import { tenantTable } from '../../../platform/postgres/tenant-tables.ts';
 import { ProblemError } from '../../../schema/problems.ts';
@@ -112,6 +112,34 @@ describe('tenants', () => {
 });
 
 describe('transactions', () => {
+  test('statements that need no answers travel together, as one transaction of their tenant', async () => {
+    const account = randomUUID();
+    const insert = (note: string, accountId = account, id: string = randomUUID()): Question => ({ name: 'insert', text: 'insert into shop.orders (id, account_id, note) values ($1, $2, $3)', values: [id, accountId, note] });
+    const close = (divisor = 1): Question => ({ name: 'close', text: `update shop.orders set note = note || '!' where 1 / $1::int = 1 and note not like '%!'`, values: [divisor] });
+    const id = randomUUID();
+    await database.performAs(account, [insert('one', account, id), insert('two'), close()]);
+    await database.performAs(account, [insert('three')]);
+    const stored = [{ note: 'one!' }, { note: 'three' }, { note: 'two!' }];
+    expect(await notes(account)).toEqual(stored);
+    for (const [statements, code] of [
+      [[insert('lost'), insert('again', account, id), close()], '23505'],
+      [[insert('lost'), close(0)], '22012'],
+      [[insert('lost'), insert('planted', bob)], '42501'],
+    ] as const) await expect(database.performAs(account, statements)).rejects.toMatchObject({ code });
+    expect(await Promise.all(Array.from({ length: 12 }, () => notes(account)))).toEqual(Array.from({ length: 12 }, () => stored));
+    expect(await database.asNobody((em) => em.execute('select * from shop.orders'))).toEqual([]);
+  });
+
+  test('statements that travel together are sent again when they lose a race', async () => {
+    const bump = (id: number): Question => ({ name: `bump ${id}`, text: 'update shop.counters set value = value + 1 where id = $1', values: [id] });
+    const pause: Question = { name: 'pause', text: 'select pg_sleep(0.1)', values: [] };
+    const sum = async () => Number((await database.ask<{ sum: string }>({ name: 'sum', text: 'select sum(value) from shop.counters', values: [] }))[0]!.sum);
+    const before = await sum();
+    await Promise.all([database.performAs(alice, [bump(1), pause, bump(2)]), database.performAs(bob, [bump(2), pause, bump(1)])]);
+    expect(await sum()).toBe(before + 4);
+    await database.asNobody((em) => em.execute('update shop.counters set value = value - 2'));
+  });
+
   test('a statement that closes a transaction travels with its commit, and keeps it from committing by raising', async () => {
     const account = randomUUID();
     const insert = (note: string, closing: string) =>
