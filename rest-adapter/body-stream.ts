@@ -39,7 +39,7 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
 async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving. Send the request again, without long pauses.', { code: 'body_timeout' })), Math.max(0, timeoutMs));
+    timer = setTimeout(() => reject(new ProblemError('invalid_request', 'The body stopped arriving. Send the request again, without long pauses.', { code: 'body_timeout' })), Math.max(0, timeoutMs)).unref();
   });
   try {
     return await Promise.race([next, stalled]);

@@ -21,6 +21,7 @@ export interface FilePart {
 export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIterable<Buffer>, use: (file: FilePart) => Promise<T>): Promise<T> {
   const parser = createParser(headers);
   let used: Promise<T> | undefined;
+  let part: BusboyFileStream | undefined;
   const parsed = new Promise<never>((_resolve, reject) => {
     parser.on('file', (_field: string, stream: BusboyFileStream, fileName: string, _transferEncoding: string, mediaType: string) => {
       // A part may be cut off before anybody reads it: the error waits in the stream for its reader.
@@ -29,12 +30,18 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
         stream.resume();
         return;
       }
+      part = stream;
       used = use({ fileName, mediaType: mediaType.toLowerCase(), contentEncoding: isGzip(fileName, mediaType) ? 'gzip' : 'identity', body: complete(stream) });
       // A consumer that is done early leaves the rest to be skipped; one that fails ends the request.
       used.then(() => stream.resume(), reject);
     });
   });
-  await Promise.race([pipeline(Readable.from(body), parser).catch(unreadable), parsed]);
+  const read = pipeline(Readable.from(body), parser).catch((error: unknown) => {
+    // The parser tells its part nothing when it is destroyed: whoever reads that would wait for ever.
+    part?.destroy(error as Error);
+    return unreadable(error);
+  });
+  await Promise.race([read, parsed]);
   if (used === undefined) throw new ProblemError('invalid_request', 'The form has no file part. Send one part with a file name, as curl -F file=@rows.csv does.', { code: 'missing_file' });
   return used;
 }

@@ -1,3 +1,4 @@
+import { ProblemError } from '../../schema/problems.ts';
 import type { Principal, RequestOrigin } from './principal.ts';
 import type { RateWindow, StrangerClass } from './rate-limits.ts';
 
@@ -68,4 +69,9 @@ export interface Admission {
    * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key has as many as it may
    */
   openStream(credential: ShownCredential): () => void;
+}
+
+/** The refusal of a credential that is over. */
+export function credentialEnded(): ProblemError {
+  return new ProblemError('expired_api_key', 'The key or token was revoked or has expired. Use another key, or ask for a new token.', { param: 'header:Authorization' });
 }

@@ -5,7 +5,7 @@ import { Coalescer } from '../coalescer.ts';
 import type { Database } from '../postgres/database.ts';
 import type { PubSub } from '../postgres/pub-sub.ts';
 import type { Logger } from '../telemetry/logs.ts';
-import type { Admission, Admitted, Arrival, ShownCredential } from './admission.ts';
+import { credentialEnded, type Admission, type Admitted, type Arrival, type ShownCredential } from './admission.ts';
 import { apiKeyKind, apiKeyLookup, matchesApiKey } from './api-key.ts';
 import { CredentialEnds } from './credential-ends.ts';
 import { OpenStreams } from './open-streams.ts';
@@ -131,7 +131,7 @@ export class PostgresAdmission implements Admission {
     switch (row.verdict) {
       case 'ended':
         await this.#refusals.authFailed(arrival, 'revoked_or_expired', credential);
-        throw new ProblemError('expired_api_key', 'The key or token was revoked or has expired. Use another key, or ask for a new token.', PARAM);
+        throw credentialEnded();
       case 'wrong_host':
         await this.#refusals.authFailed(arrival, 'wrong_host', credential);
         throw new ProblemError('invalid_api_key', 'The sandbox takes test keys only (svc_test_sk_…). Send live keys to the production address.', { ...PARAM, code: 'live_key_in_sandbox' });

@@ -3,6 +3,7 @@ import type { ExportFormat, ExportLevel } from '../../schema/value-lists.ts';
 import type { Step } from '../call.ts';
 import { DOWNLOAD_MEDIA_TYPES } from '../download-media.ts';
 import { execute } from '../graph.ts';
+import { whileAdmitted } from '../while-admitted.ts';
 
 /** Asks the graph whether there is something to download and how far it can be trusted, and the export port for the bytes. */
 export const downloadFile: Step = {
@@ -19,7 +20,7 @@ export const downloadFile: Step = {
     call.answer = {
       status: operation.success.status,
       mediaType: DOWNLOAD_MEDIA_TYPES[format],
-      body: Readable.from(file.body, { objectMode: false }),
+      body: Readable.from(whileAdmitted(call, file.body), { objectMode: false }),
       trust: resource['trust'],
       headers: { 'Content-Disposition': `attachment; filename="${file.fileName}"` },
     };

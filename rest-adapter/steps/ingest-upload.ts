@@ -10,6 +10,7 @@ import { parseJson } from '../parse-json.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';
 import { uploadEncoding, uploadMediaType } from '../upload-media.ts';
 import { CURRENT_VERSION } from '../versions.ts';
+import { whileAdmitted } from '../while-admitted.ts';
 import { jsonPointer, parse, problem } from './validate-request.ts';
 
 const JSON_LIMIT_BYTES = 1024 ** 2;
@@ -77,14 +78,14 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
 
   if (sent.essence === 'multipart/form-data') {
     if (contentEncoding !== 'identity') throw new ProblemError('unsupported_media_type', 'Compress the file inside the form, not the form.', { param: 'header:Content-Encoding' });
-    return firstFile(http.req.headers, bodyStream(http.req, limits), (file) =>
+    return firstFile(http.req.headers, whileAdmitted(call, bodyStream(http.req, limits)), (file) =>
       ingest({ mediaType: uploadMediaType(file.mediaType, file.fileName), contentEncoding: file.contentEncoding, fileName: file.fileName, body: file.body }),
     );
   }
   const mediaType = uploadMediaType(sent.essence, '');
   if (!isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send text/csv or application/x-ndjson in UTF-8.', { code: 'unsupported_encoding', param: 'header:Content-Type' });
   // A port may wrap what it caught from the stream; the limit that was hit is what the client must hear.
-  const guarded = remembering(bodyStream(http.req, limits));
+  const guarded = remembering(whileAdmitted(call, bodyStream(http.req, limits)));
   try {
     return await ingest({ mediaType, contentEncoding, body: guarded.body });
   } catch (error) {

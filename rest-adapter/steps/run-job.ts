@@ -1,3 +1,4 @@
+import { credentialEnded } from '../../platform/auth/admission.ts';
 import type { Call, Step } from '../call.ts';
 import { answerWithEvents } from '../event-answer.ts';
 import { execute } from '../graph.ts';
@@ -41,14 +42,18 @@ export const runJob: Step = {
 };
 
 /**
- * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's or the server's end.
+ * Waits for the job's last event, for `waitS` seconds at most, and not beyond the client's, the credential's or the server's end.
  * The history is read from its start, so that nothing is missed between the start of the job and the subscription.
+ * @throws ProblemError `expired_api_key`
  */
 async function waitForEnd(call: Call, job: Job, id: string, sections: Json, waitS: number): Promise<Json> {
   const { door, http } = call;
   const over = new AbortController();
   const giveUp = (): void => over.abort();
   const timer = setTimeout(giveUp, waitS * 1000);
+  const ended = new AbortController();
+  const forget = call.whenEnded(() => ended.abort());
+  ended.signal.addEventListener('abort', giveUp, { once: true });
   http.res.once('close', giveUp);
   door.closing.addEventListener('abort', giveUp, { once: true });
   if (door.closing.aborted) giveUp();
@@ -63,8 +68,10 @@ async function waitForEnd(call: Call, job: Job, id: string, sections: Json, wait
     call.logger.warn({ err: error }, 'lost sight of a job while waiting for it');
   } finally {
     clearTimeout(timer);
+    forget();
     http.res.off('close', giveUp);
     door.closing.removeEventListener('abort', giveUp);
   }
+  if (ended.signal.aborted) throw credentialEnded();
   return readJob(call, job, id, sections);
 }

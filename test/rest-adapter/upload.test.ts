@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ProblemError } from '../../schema/problems.ts';
 import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
 import { errorBody } from '../../rest-adapter/representations/error.ts';
+import { heard, open, parseAnswer } from '../raw-http.ts';
 import { openDoor } from './door.ts';
 
 const PATH = '/v1/data-sources/ds_1/records';
@@ -147,6 +148,32 @@ function form(...files: [name: string, file: Blob, fileName: string][]): FormDat
 }
 
 describe('multipart/form-data', () => {
+  test.each([
+    ['stalls', '', 'body_timeout'],
+    ['is too large', 'x'.repeat(2000), 'body_too_large'],
+  ])('a file whose form %s ends for its reader, too', async (_what, more, code) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<unknown>();
+    await using door = await openDoor({
+      config: { bodyTimeoutMs: 100, uploadMaxBytes: 1000 },
+      async ingestRecords(_context, _id, { body }) {
+        try {
+          for await (const chunk of body) void chunk;
+          throw new Error('the file is not whole');
+        } catch (error) {
+          end(error);
+          throw error;
+        }
+      },
+    });
+    const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n';
+    const socket = open(door.url);
+    const answer = heard(socket, (text) => text.includes('"error"'));
+    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    for (const part of [`${head}a,b\n`, more].filter(Boolean)) socket.write(`${part.length.toString(16)}\r\n${part}\r\n`);
+    expect(JSON.parse(parseAnswer(await answer).body)).toMatchObject({ error: { code } });
+    expect(await ended).toMatchObject({ problem: { code } });
+  });
+
   test('the first file is streamed, the rest is skipped', async () => {
     const port = recording();
     await using door = await openDoor(port);

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { WebSocket } from 'ws';
 import { storeAccessToken } from '../access-token.ts';
@@ -20,7 +24,9 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     await owner.connect();
   });
 
+  const uploads: ClientRequest[] = [];
   afterAll(async () => {
+    for (const upload of uploads) upload.destroy();
     await owner?.end();
     await house?.stop();
   });
@@ -31,7 +37,7 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
     const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
     const { rows } = await owner.query<{ id: string; account_id: string }>('select id, account_id from auth.api_keys where last4 = $1', [caller.key!.slice(-4)]);
-    return { caller, analysis: String(body['id']), keyId: rows[0]!.id, accountId: rows[0]!.account_id };
+    return { caller, source: String(source.body['data_source_id']), analysis: String(body['id']), keyId: rows[0]!.id, accountId: rows[0]!.account_id };
   }
 
   /** An event stream that has begun; `ended` says when it was over. */
@@ -78,6 +84,40 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     expect((await new Caller(house.root, credential).get(`/attribution/${tenant.analysis}/stream`)).status).toBe(401);
     expect(otherSocket.socket.readyState).toBe(WebSocket.OPEN);
     otherSocket.socket.close();
+  });
+
+  /** Sends rows for as long as nobody answers. */
+  function uploadSlowly(credential: string, source: string, mediaType: string, first: string): { begun: Promise<unknown>; answer: Promise<{ status: number | undefined; body: string }> } {
+    const headers = { authorization: `Bearer ${credential}`, 'x-nonce': randomUUID(), 'content-type': mediaType };
+    const sent = request(`${house.root}/v1/data-sources/${source}/records`, { method: 'POST', headers, agent: false });
+    sent.on('error', () => undefined);
+    sent.write(first);
+    const writing = setInterval(() => sent.write('u1,2026-01-01T00:00:00Z,email\n'), 20);
+    sent.once('close', () => clearInterval(writing));
+    uploads.push(sent);
+    const answer = (once(sent, 'response') as Promise<[IncomingMessage]>).then(async ([response]) => {
+      const body = await text(response);
+      sent.destroy();
+      return { status: response.statusCode, body };
+    });
+    return { begun: once(sent, 'socket').then(() => sleep(200)), answer };
+  }
+
+  test('a revoked key ends what takes its time, too: uploads, as a file or a form, and waits', async () => {
+    const { caller, source, keyId } = await waitingTenant();
+    const rows = 'user_id,timestamp,channel\n';
+    const file = uploadSlowly(caller.key!, source, 'text/csv', rows);
+    const form = uploadSlowly(caller.key!, source, 'multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n\r\n${rows}`);
+    const waiting = caller.post('/attribution', { data_source_id: source, date_range: ['2026-01-01', '2026-01-30'] }, { prefer: 'wait=60' });
+    await Promise.all([file.begun, form.begun]);
+    while (Number((await caller.get('/attribution')).body['meta']?.['total']) < 2) await sleep(20);
+
+    const endedAtMs = performance.now();
+    await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
+    for (const { status, body } of await Promise.all([file.answer, form.answer, waiting.then(({ status, text: body }) => ({ status, body }))])) {
+      expect([status, JSON.parse(body)]).toMatchObject([401, { error: { type: 'expired_api_key' } }]);
+    }
+    expect(performance.now() - endedAtMs).toBeLessThan(WITHIN_MS);
   });
 
   test('a token that expires ends them by itself', async () => {

@@ -1,0 +1,19 @@
+import { credentialEnded } from '../platform/auth/admission.ts';
+import type { Call } from './call.ts';
+import { interruptible } from './interruptible.ts';
+
+/**
+ * Chunks on their way in or out, for as long as the credential lasts that was shown for them: a transfer may take hours,
+ * and revocation is immediate (contract §5.7).
+ * @throws ProblemError `expired_api_key` within two seconds of its end
+ */
+export async function* whileAdmitted<T>(call: Call, chunks: AsyncIterable<T>): AsyncGenerator<T> {
+  const over = new AbortController();
+  const forget = call.whenEnded(() => over.abort());
+  try {
+    yield* interruptible(chunks[Symbol.asyncIterator](), over.signal, (error) => call.logger.debug({ err: error }, 'what a transfer was made of could not be let go'));
+    if (over.signal.aborted) throw credentialEnded();
+  } finally {
+    forget();
+  }
+}
