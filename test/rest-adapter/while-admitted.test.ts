@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDoor } from './door.ts';
+
+test('a download breaks off when the credential that was shown for it ends, and looks like it', async () => {
+  let isLetGo = false;
+  await using door = await openDoor({
+    exportAttribution: async () => ({
+      fileName: 'endless.csv',
+      body: (async function* () {
+        try {
+          for (;;) {
+            yield Buffer.from('1,2\n');
+            await sleep(5);
+          }
+        } finally {
+          isLetGo = true;
+        }
+      })(),
+    }),
+  });
+  const response = await door.call('GET', '/v1/attribution/attr_done/export?format=csv');
+  expect(response.status).toBe(200);
+  const reader = response.body!.getReader();
+  await reader.read();
+  for (const end of door.admission.watches) end();
+  await expect((async () => {
+    while (!(await reader.read()).done);
+  })()).rejects.toThrow();
+  expect(isLetGo).toBe(true);
+});
