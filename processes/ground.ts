@@ -52,22 +52,24 @@ export interface GroundOptions {
 export async function openGround(options: GroundOptions): Promise<Ground> {
   const { config, logger, registry = new Registry(), databaseTimeoutMs } = options;
   const url = options.database.applicationUrl;
-  const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }) });
-  const [pubSub, jobs] = await Promise.all([createPubSub({ url, database, logger }), createJobs({ url, logger, leaseS: config.jobLeaseS, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) })]);
-  const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
-  await migrateColumnarTables(clickhouse);
-  showPool(registry, () => database.load());
-  return {
-    database,
-    pubSub,
-    jobs,
-    clickhouse,
-    registry,
-    async close() {
-      await jobs.stop();
-      await pubSub.close();
-      await clickhouse.close();
-      await database.close();
-    },
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of opened.toReversed()) await step();
   };
+  try {
+    const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }) });
+    opened.push(() => database.close());
+    const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
+    opened.push(() => clickhouse.close());
+    const pubSub = await createPubSub({ url, database, logger });
+    opened.push(() => pubSub.close());
+    const jobs = await createJobs({ url, logger, leaseS: config.jobLeaseS, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) });
+    opened.push(() => jobs.stop());
+    await migrateColumnarTables(clickhouse);
+    showPool(registry, () => database.load());
+    return { database, pubSub, jobs, clickhouse, registry, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { useRateLimits } from '../platform/auth/rate-limits.ts';
 import { ConfigError, loadConfig, type Config } from '../platform/config.ts';
 import { describeConfig } from '../platform/describe-config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { useTrustWeights } from '../platform/trust/weights.ts';
+import { ProblemError } from '../schema/problems.ts';
 import { watchParent } from './parent-watch.ts';
 import type { Running } from './running.ts';
 
@@ -10,6 +12,9 @@ import type { Running } from './running.ts';
 const REFUSED = 2;
 /** Whoever sends SIGTERM may have a load balancer in front, which looks at /readyz once a second; Ctrl-C is a person. */
 const ANNOUNCE_MS = { SIGTERM: 1_500, SIGINT: 0 } as const;
+/** Databases that are started beside the service may take longer than it does. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 1_000;
 
 const config = configOrExit();
 if (process.argv.includes('--print-config')) {
@@ -23,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => vo
 watchParent(() => void stop('the end of the parent process', 0));
 
 try {
-  running = await startRole(config, logger);
+  running = await startPatiently(config, logger);
   if (stopping) {
     await running.stop();
     process.exit(0);
@@ -31,7 +36,7 @@ try {
   process.stdout.write(`${running.welcome.join('\n')}\n`);
 } catch (error) {
   logger.debug({ err: error }, 'the start was refused');
-  process.stderr.write(`liftgraph cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`liftgraph cannot start: ${reasonOf(error)}\n`);
   process.exit(REFUSED);
 }
 
@@ -48,6 +53,30 @@ async function stop(cause: string, announceMs: number): Promise<void> {
     logger.error({ err: error }, 'the stop met an error');
     process.exit(1);
   }
+}
+
+/** Starts, as soon as its databases can be reached. */
+async function startPatiently(role: Config, log: Logger): Promise<Running> {
+  const deadlineMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await startRole(role, log);
+    } catch (error) {
+      if (stopping || !isOutage(error) || performance.now() > deadlineMs) throw error;
+      log.warn({ reason: reasonOf(error) }, 'a database cannot be reached yet, trying again');
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+function isOutage(error: unknown): error is ProblemError {
+  return error instanceof ProblemError && error.type === 'service_unavailable';
+}
+
+/** Who starts the service may know what a client may not: what exactly cannot be reached. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return isOutage(error) && error.cause instanceof Error ? `${error.message} (${error.cause.message || (error.cause as NodeJS.ErrnoException).code})` : error.message;
 }
 
 /** Loads the code of the role alone: a worker needs no gateway. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { APPLICATION_ROLE } from './application-role.ts';
+import { outageAsProblem } from './outage.ts';
 
 /** One step forward, applied in a transaction of its own, once. What was applied anywhere must never change. */
 export interface Migration {
@@ -37,13 +38,16 @@ const SCHEMA_NAME = /^[a-z][a-z_]{1,40}$/;
  * Brings every owner's schema up to date. Any number of processes may call this at once: one works, the others
  * wait and find nothing left to do.
  * @returns the names of the migrations that this call applied, as `schema/name`
+ * @throws ProblemError `service_unavailable` when the server cannot be reached
  * @throws MigrationError when a step fails (it leaves no trace) or an applied step was changed since
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = new Client({ connectionString: options.ownerUrl, application_name: 'liftgraph-migrate', keepAlive: true });
   // A connection lost between two statements is reported by the next one.
   client.on('error', () => undefined);
-  await client.connect();
+  await client.connect().catch((error: unknown) => {
+    throw outageAsProblem(error);
+  });
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     await ensureApplicationRole(client);

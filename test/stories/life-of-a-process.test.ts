@@ -2,12 +2,14 @@ import { jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DataFolder } from '../faults/data-folder.ts';
 import { survivorsOf, untilGone } from '../faults/process-tree.ts';
 import { Service } from '../faults/service.ts';
+import { freePort } from '../free-port.ts';
+import { createTestDatabase } from '../platform.ts';
 
 jest.setTimeout(120_000);
 
@@ -59,6 +61,28 @@ describe('the life of a process', () => {
     expect(code).toBe(2);
     expect(stderr).toBe(`liftgraph cannot start: port ${port} on 127.0.0.1 is taken by another program. Choose another one: PORT=${port + 1} npm start\n`);
     expect(survivorsOf(family)).toEqual([]);
+  });
+
+  test('a database that comes up later is waited for', async () => {
+    const database = await createTestDatabase([]);
+    const port = await freePort();
+    const throughPort = (url: string) => Object.assign(new URL(url), { port: String(port) }).href;
+    const patient = join(dirname(folder.path), 'patient');
+    mkdirSync(patient, { mode: 0o711 });
+    const waiting = Service.spawn({ env: { LIFTGRAPH_DATA_DIR: patient, DATABASE_URL: throughPort(database.applicationUrl), DATABASE_OWNER_URL: throughPort(database.ownerUrl) } });
+    const { reason } = await waiting.logged('a database cannot be reached yet, trying again');
+    expect(reason).toBe(`The database cannot be reached at the moment. Try again in a few seconds. (connect ECONNREFUSED 127.0.0.1:${port})`);
+    const server = new URL(database.ownerUrl);
+    const forwarder = createServer((socket) => {
+      const onward = connect(Number(server.port), server.hostname);
+      // The service cuts its connections when it ends.
+      for (const each of [socket, onward]) each.on('error', () => undefined);
+      socket.pipe(onward).pipe(socket);
+    }).listen(port, '127.0.0.1');
+    await waiting.printed(/Liftgraph is up/);
+    expect((await waiting.stop()).code).toBe(0);
+    forwarder.close();
+    await database.drop();
   });
 
   test('every wrong setting is named in a line of its own, without its secret', async () => {
