@@ -1,6 +1,6 @@
 // What the door costs, as ratios to Koa that keeps the same promises and to plain Koa, on the same machine in the same run,
-// and how it behaves at half and at five times the load that it has to carry, and that it can. Needs about eight minutes and a machine with nothing else
-// to do.
+// and how it behaves at half and at five times the load that it has to carry, and that it can. Needs about eight minutes
+// and a machine with nothing else to do.
 //   npm run bench door/load
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
