@@ -114,7 +114,7 @@ async function measureOverload({ service }: Measurement, what: string, rate: num
   const over = await load({ ...service, rate: rate * OVERLOAD, connections: CLIENTS });
   const good = goodput(over) / rate;
   print(`  offered ${OVERLOAD} times ${what}, ${Math.round(rate * OVERLOAD)}/s: ${Math.round(goodput(over))}/s, ${good.toFixed(2)} of it${isBar ? ` (at least 0.8: ${verdict(good, 0.8, true)})` : ''}, ${over.errors} lost`);
-  print(`    ${over.non2xx} refused, the slowest after ${over.slowestRefusalMs} ms (at most 1000: ${verdict(over.slowestRefusalMs ?? 0, 1000, false)}); p99 ${over.latency.p99} ms, slowest answer ${over.latency.max} ms`);
+  print(`    ${over.non2xx} refused, the slowest after ${over.slowestRefusalMs} ms (at most 1000: ${verdict(over.slowestRefusalMs ?? Infinity, 1000, false)}); p99 ${over.latency.p99} ms, slowest answer ${over.latency.max} ms`);
   const after = await load({ ...service, rate: rate / 2, seconds: 2 });
   print(`    right after: p99 ${after.latency.p99} ms, ${after.non2xx} refused`);
 }
