@@ -25,8 +25,7 @@ export function ensureInstalled({ development }) {
   const missing = missingPackages(development);
   if (missing === 0 && nodeProgram() !== undefined) return true;
   console.error(missing > 0 ? `Installing ${missing} packages, which takes about a minute and happens once …` : 'Installing the Node.js that this version is built for …');
-  const npm = process.env.npm_execpath;
-  const [program, first] = npm === undefined ? ['npm', []] : [process.execPath, [npm]];
+  const [program, first] = npmCommand();
   // Not `ci`: it refuses a lock file without the binaries of other platforms, and some are published for one platform
   // only. The versions are the lock file's all the same, and --no-save leaves that file as it is.
   const steps = missing > 0 ? [['install', '--no-save', '--no-fund', '--no-audit', '--loglevel=error']] : [];
@@ -39,6 +38,12 @@ export function ensureInstalled({ development }) {
     }
   }
   return true;
+}
+
+/** The npm that runs us, or the one on the path: a program and its first arguments. */
+export function npmCommand() {
+  const npm = process.env.npm_execpath;
+  return npm === undefined ? ['npm', []] : [process.execPath, [npm]];
 }
 
 function missingPackages(development) {

@@ -1,8 +1,9 @@
 // npm start, npm test, … : installs what is missing, then runs the Node.js that this project pins.
+import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, programOf, root, runNode, typescript } from './bootstrap.mjs';
+import { ensureInstalled, npmCommand, programOf, root, runNode, typescript } from './bootstrap.mjs';
 
 const commands = {
   start: { what: 'everything in one process: REST, GraphQL, a worker, the stores', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
@@ -10,7 +11,7 @@ const commands = {
   explore: { what: 'the property tests on examples drawn anew, until one fails; arguments go to Jest', development: true, run: explore },
   'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
   check: { what: 'types and lint', development: true, run: check },
-  build: { what: 'JavaScript into dist/, the typed client into dist/client', development: true, run: build },
+  build: { what: 'JavaScript into dist/, the typed client into dist/client, the list of what it is made of into dist/sbom.cdx.json', development: true, run: build },
   schema: { what: 'schema/*.graphql, schema/openapi.json and the types of its client, printed anew from the code', development: true, run: schema },
   bench: { what: 'a benchmark: bench <name>', development: true, run: bench },
 };
@@ -72,6 +73,21 @@ async function build() {
   }
   copyAssets();
   packClient();
+  return listComponents();
+}
+
+/** dist/sbom.cdx.json: every package that a production installation has, with version, hash and licence (CycloneDX 1.5). */
+function listComponents() {
+  const [program, first] = npmCommand();
+  const { status, stdout, stderr, error } = spawnSync(program, [...first, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 27 });
+  if (status !== 0) {
+    console.error(`npm sbom failed: ${error?.message ?? stderr}`);
+    return 1;
+  }
+  const list = JSON.parse(stdout);
+  // npm calls the whole by the folder that it lies in.
+  list.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
+  writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(list, null, 2)}\n`);
   return 0;
 }
 
