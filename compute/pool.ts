@@ -42,6 +42,12 @@ export interface ComputePool {
   close(): Promise<void>;
 }
 
+/**
+ * Room for young objects per thread; V8's own choice grows to 128 MB each and is kept for ever. The models work on typed
+ * arrays, which lie outside, and are no slower for it.
+ */
+const YOUNG_GENERATION_MB = 16;
+
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
 const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
@@ -53,6 +59,7 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     minThreads: threads,
     maxThreads: threads,
     maxQueue,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     // The parent may run under a loader hook or test flags; the threads need neither.
     execArgv: [],
   });

@@ -15,6 +15,8 @@ export interface Memory {
   readonly liveMib: number;
   /** What is resident besides the heap: buffers, code, and whatever native code has allocated. */
   readonly nativeMib: number;
+  /** What the process has in memory, all told. */
+  readonly residentMib: number;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function memoryKept(service: Service): Promise<Memory> {
     await ask(socket, 1, 'HeapProfiler.collectGarbage');
     await ask(socket, 2, 'HeapProfiler.collectGarbage');
     const { rss, heapTotal, heapUsed, external } = memoryUsage.parse(await ask(socket, 3, 'Runtime.evaluate', { expression: 'process.memoryUsage()', returnByValue: true }));
-    return { liveMib: mib(heapUsed + external), nativeMib: mib(rss - heapTotal) };
+    return { liveMib: mib(heapUsed + external), nativeMib: mib(rss - heapTotal), residentMib: mib(rss) };
   } finally {
     socket.terminate();
   }
@@ -48,5 +50,5 @@ async function ask(socket: WebSocket, id: number, method: string, params: Readon
 }
 
 function mib(bytes: number): number {
-  return Math.round(bytes / 1024 / 1024);
+  return bytes / 1024 / 1024;
 }
