@@ -9,7 +9,7 @@ import { generateShop } from '../examples/shop/generate.ts';
 import { SHOP_DAYS } from '../examples/shop/shop-calendar.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
-import { startAll } from '../processes/all.ts';
+import { startAll } from '../processes/roles/all.ts';
 
 const RUNS = 40;
 const WARM_UP = 10;

@@ -21,7 +21,7 @@ export function auditPlaces({ auditHeadsFile, auditArchiveDir, dataDir }: Pick<C
   return { headsFile: auditHeadsFile ?? join(dataDir, 'audit-heads.ndjson'), archiveDirectory: auditArchiveDir ?? join(dataDir, 'audit-archive') };
 }
 
-/** Chains what was told to the log; addresses are hashed under the pepper. */
+/** Chains what was recorded; addresses are hashed under the pepper. */
 export function auditSealer(database: Database, keyPepper: Buffer): AuditSealer {
   return new AuditSealer(database, new AddressHasher(keyPepper));
 }
@@ -37,15 +37,42 @@ export function auditLog(database: Database, keyPepper: Buffer, places: AuditPla
   });
 }
 
+/** Work that goes on until it is stopped; stopping waits for the round under way. */
+export interface Repeated {
+  stop(): Promise<void>;
+}
+
+/** Chains what was recorded, every few seconds. */
+export function startSealing(database: Database, keyPepper: Buffer, logger: Logger): Repeated {
+  const sealer = auditSealer(database, keyPepper);
+  return repeatedly(() => sealer.sealAll(), 'the audit log could not be sealed and will be tried again', logger);
+}
+
+export interface HeadSigningOptions {
+  readonly database: Database;
+  readonly keys: SigningKeyStore;
+  readonly places: AuditPlaces;
+  /** The service's address without `/v1`. */
+  readonly issuer: string;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}
+
 /** Signs heads into the file of this process. */
-export function auditHeadSigner(options: { readonly database: Database; readonly keys: SigningKeyStore; readonly places: AuditPlaces; readonly issuer: string; readonly logger: Logger; readonly clock: () => Date }): AuditHeadSigner {
-  return new AuditHeadSigner({ ...options, file: new AuditHeadsFile(options.places.headsFile) });
+export function auditHeadSigner({ places, ...services }: HeadSigningOptions): AuditHeadSigner {
+  return new AuditHeadSigner({ ...services, file: new AuditHeadsFile(places.headsFile) });
+}
+
+/** Signs the heads of the chains, every few seconds. */
+export function startHeadSigning(options: HeadSigningOptions): Repeated {
+  const signer = auditHeadSigner(options);
+  return repeatedly(() => signer.signDue(), 'the heads of the audit log could not be signed and will be tried again', options.logger);
 }
 
 const EVERY_MS = 5_000;
 
-/** Does a round of work now and then, one at a time; a round that fails is tried again. Stopping waits for the round under way. */
-export function repeatedly(work: () => Promise<unknown>, failure: string, logger: Logger): { stop(): Promise<void> } {
+/** One round at a time; a round that fails is tried again. */
+function repeatedly(work: () => Promise<unknown>, failure: string, logger: Logger): Repeated {
   let round: Promise<unknown> = Promise.resolve();
   let isBusy = false;
   const timer = setInterval(() => {

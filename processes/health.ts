@@ -1,6 +1,6 @@
 import type { ComputePool } from '../compute/pool.ts';
 import type { HealthCheck, HealthReport } from '../rest-adapter/representations/health-report.ts';
-import type { Ground } from './ground.ts';
+import type { BackingServices } from './backing-services.ts';
 
 /** Of the interface, as its OpenAPI document says it. */
 const VERSION = '1.0.0';
@@ -9,8 +9,8 @@ const VERSION = '1.0.0';
 const DEEP_QUEUE = 16;
 
 /** How everything is that a request needs: `down` when one of the stores does not answer. */
-export async function healthReport(ground: Pick<Ground, 'database' | 'clickhouse'>, pool: ComputePool | null, uptimeSeconds: number): Promise<HealthReport> {
-  const [database, clickhouse] = await Promise.all([timed(() => ground.database.ping()), timed(() => ground.clickhouse.ping())]);
+export async function healthReport(backing: Pick<BackingServices, 'database' | 'clickhouse'>, pool: ComputePool | null, uptimeSeconds: number): Promise<HealthReport> {
+  const [database, clickhouse] = await Promise.all([timed(() => backing.database.ping()), timed(() => backing.clickhouse.ping())]);
   const checks = { database, columnar_store: clickhouse, ...(pool === null ? {} : { compute_pool: poolCheck(pool) }) };
   const statuses = new Set(Object.values(checks).map((check) => check.status));
   const status = statuses.has('down') ? 'down' : statuses.has('degraded') ? 'degraded' : 'ok';

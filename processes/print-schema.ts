@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { composeSupergraph } from '../gateway/supergraph.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { EVENT_TYPES, messageSchema } from '../platform/events/event-catalogue.ts';
-import type { Ground } from './ground.ts';
+import type { BackingServices } from './backing-services.ts';
 import { buildSubgraphs } from './subgraph-set.ts';
 
 /** What is printed below `schema/`, by file name: every subgraph, what composition makes of them, and the events that leave the house. */
 export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   // Types and fields are all that is asked for; nothing is resolved, so the services stay empty.
-  const subgraphs = await buildSubgraphs({ ground: {} as Ground, keyPepper: Buffer.alloc(0), keyEncryptionKey: '', outgoing: {} as Caller, auditPlaces: { headsFile: '', archiveDirectory: '' }, clock: () => new Date(0) });
+  const subgraphs = await buildSubgraphs({ backing: {} as BackingServices, keyPepper: Buffer.alloc(0), keyEncryptionKey: '', outgoing: {} as Caller, auditPlaces: { headsFile: '', archiveDirectory: '' }, clock: () => new Date(0) });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
   files.set('supergraph.graphql', `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`);
   for (const type of EVENT_TYPES) files.set(`events/${type}.json`, `${JSON.stringify(messageSchema(type), null, 2)}\n`);

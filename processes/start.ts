@@ -83,10 +83,10 @@ function reasonOf(error: unknown): string {
 async function startRole(role: Config, log: Logger): Promise<Running> {
   useTrustWeights(role.trustWeights);
   useRateLimits(role.rateLimits);
-  if (role.role === 'all') return (await import('./all.ts')).startAll(role, log);
-  if (role.role === 'gateway') return (await import('./gateway.ts')).startGateway(role, log);
-  if (role.role === 'worker') return (await import('./worker-role.ts')).startWorkerRole(role, log);
-  return (await import('./subgraph.ts')).startSubgraph(role, log);
+  if (role.role === 'all') return (await import('./roles/all.ts')).startAll(role, log);
+  if (role.role === 'gateway') return (await import('./roles/gateway.ts')).startGateway(role, log);
+  if (role.role === 'worker') return (await import('./roles/worker.ts')).startWorkerRole(role, log);
+  return (await import('./roles/subgraph.ts')).startSubgraph(role, log);
 }
 
 function configOrExit(): Config {

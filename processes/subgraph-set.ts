@@ -14,7 +14,7 @@ import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-rec
 import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
-import type { Ground } from './ground.ts';
+import type { BackingServices } from './backing-services.ts';
 
 export type SubgraphName = 'attribution' | 'agents' | 'billing';
 
@@ -24,7 +24,7 @@ export interface RecordsPort {
 }
 
 export interface SubgraphOptions {
-  readonly ground: Ground;
+  readonly backing: BackingServices;
   readonly keyPepper: Buffer;
   /** Seals the secrets of webhooks. */
   readonly keyEncryptionKey: string;
@@ -36,15 +36,15 @@ export interface SubgraphOptions {
 }
 
 /** The verb behind uploads, with its services filled in. */
-export function recordsPort({ ground, clock }: Pick<SubgraphOptions, 'ground' | 'clock'>): RecordsPort {
-  const services = { database: ground.database, jobs: ground.jobs, clickhouse: ground.clickhouse, clock, measureSource: measureSource(ground.clickhouse) };
+export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' | 'clock'>): RecordsPort {
+  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, clock, measureSource: measureSource(backing.clickhouse) };
   return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
 }
 
 /** Builds one subgraph with its services filled in. */
 export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions): Promise<Subgraph> {
-  const { ground, keyPepper, clock, config } = options;
-  const { database, jobs, pubSub, clickhouse } = ground;
+  const { backing, keyPepper, clock, config } = options;
+  const { database, jobs, pubSub, clickhouse } = backing;
   switch (name) {
     case 'agents':
       return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION, tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE });

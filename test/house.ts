@@ -3,11 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { FirstAccount } from '../platform/auth/first-account.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
-import { openOauth } from '../platform/auth/oauth/oauth.ts';
-import { AdmissionMetrics } from '../platform/auth/metered-admission.ts';
-import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { DEFAULT_TIER_TABLE } from '../platform/config.ts';
 import { PostgresClaims, type ClaimsOptions } from '../platform/idempotency/claims.ts';
@@ -16,18 +12,17 @@ import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';
 import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
 import { createCaller, type CallerOptions } from '../platform/outgoing/caller.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
-import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';
+import { admissionServices } from '../processes/admission-services.ts';
 import type { AuditPlaces } from '../processes/audit-services.ts';
 import { localExports } from '../processes/exports-port.ts';
 import { forwardExports, serveExports } from '../processes/exports-transport.ts';
-import { openFront, type Front, type FrontOptions } from '../processes/front.ts';
-import { MIGRATION_OWNERS, openGround, type Ground } from '../processes/ground.ts';
+import { MIGRATION_OWNERS, openBackingServices, type BackingServices } from '../processes/backing-services.ts';
 import { healthReport } from '../processes/health.ts';
+import { openPublicServer, type PublicServer, type PublicServerOptions } from '../processes/public-server.ts';
 import { localRecords } from '../processes/records-port.ts';
 import { forwardRecords, serveRecords } from '../processes/records-transport.ts';
 import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
-import { findOauthClient } from '../subgraphs/agents/registry/oauth-clients.ts';
 import { freePort } from './free-port.ts';
 import { createTestClickHouse, createTestDatabase, PATIENCE_MS } from './platform.ts';
 
@@ -38,7 +33,7 @@ export const LAYOUTS: readonly Layout[] = ['one process', 'subgraphs apart'];
 export interface House {
   /** `http://127.0.0.1:port`. */
   readonly root: string;
-  readonly ground: Ground;
+  readonly backing: BackingServices;
   /** Issues further keys to whoever has registered. */
   readonly keys: KeyStore;
   /** What keys and tokens are sealed under. */
@@ -67,7 +62,7 @@ export interface HouseOptions {
   /** Whether the address that the service tells others is the one it listens on; false. */
   readonly isPublic?: boolean;
   /** Settings of the doors that differ from a house's usual ones. */
-  readonly config?: Partial<FrontOptions['config']>;
+  readonly config?: Partial<PublicServerOptions['config']>;
   /** How webhooks go out: to private addresses, too, and for as long as they do unless said otherwise. Names of .example lead to this machine. */
   readonly webhooks?: { readonly allowPrivate?: boolean; readonly timeoutMs?: number; readonly waitsMs?: readonly number[] };
   /** What is logged; info. */
@@ -108,42 +103,38 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const clock = options.clock ?? systemClock;
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
-  const ground = await openGround({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS });
+  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS });
   const keyPepper = randomBytes(32);
-  const keys = new KeyStore(ground.database, keyPepper);
+  const keys = new KeyStore(backing.database, keyPepper);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
   const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
   const outgoing = createCaller({ allowPrivate: options.webhooks?.allowPrivate ?? true, timeoutMs: options.webhooks?.timeoutMs ?? SEND_TIMEOUT_MS, maxResponseBytes: SHOWN_RESPONSE_BYTES, lookup: lookupFor(options.webhooks?.allowPrivate ?? true) });
-  const subgraphs = await buildSubgraphs({ ground, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
-  const records = recordsPort({ ground, clock }).receiveRecords;
-  const worker = options.withWorker === false ? null : await startWorker({ ground, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir, tierTable: DEFAULT_TIER_TABLE }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
+  const subgraphs = await buildSubgraphs({ backing, keyPepper, keyEncryptionKey: TEST_SECRET, outgoing, auditPlaces: places, clock });
+  const records = recordsPort({ backing, clock }).receiveRecords;
+  const worker = options.withWorker === false ? null : await startWorker({ backing, config: { computeThreads: 2, jobConcurrency: 2, jobLeaseS: LEASE_S, publicBaseUrl: PUBLIC_BASE_URL, signingKeyDays: 0, auditHeadsFile: places.headsFile, auditArchiveDir: places.archiveDirectory, dataDir, tierTable: DEFAULT_TIER_TABLE }, keyEncryptionKey: TEST_SECRET, outgoing, logger, clock, ...(options.webhooks?.waitsMs === undefined ? {} : { deliveryWaitsMs: options.webhooks.waitsMs }) });
 
   const internalSecret = randomBytes(32).toString('hex');
   const tokens = principalTokens(internalSecret, clock);
-  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(localRecords(ground.database, records)), ...serveExports(localExports(ground)) } })));
+  const servers = layout === 'one process' ? [] : await Promise.all(subgraphs.map((subgraph) => startSubgraphServer({ subgraph, tokens, host: '127.0.0.1', port: 0, logger, streams: { ...serveRecords(localRecords(backing.database, records)), ...serveExports(localExports(backing)) } })));
   const remote = subgraphs.map(({ name, sdl }, index) => ({ name, sdl, url: servers[index]?.url ?? '' }));
   const port = options.isPublic === true ? await freePort() : 0;
   const publicBaseUrl = port === 0 ? PUBLIC_BASE_URL : `http://127.0.0.1:${port}/v1`;
-  const admission = new AdmissionMetrics(ground.registry).metered(new PostgresAdmission({ database: ground.database, pubSub: ground.pubSub, keyPepper, rateLimits: options.rateLimits ?? GENEROUS, logger }));
-  let front: Front | null = await openFront({
+  let publicServer: PublicServer | null = await openPublicServer({
+    ...admissionServices({ backing, config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl }, keyPepper, keyEncryptionKey: TEST_SECRET, logger }),
+    ...(options.claims === undefined ? {} : { claims: new PostgresClaims({ ...backing, secret: TEST_SECRET, logger, ...options.claims }) }),
     config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true, ...options.config },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
-    firstAccount: options.bootstrapToken === undefined ? null : new FirstAccount(ground.database, keys, options.bootstrapToken),
-    admission,
-    oauth: openOauth({ database: ground.database, keyPepper, admission, findClient: findOauthClient(ground.database), publicBaseUrl }),
-    ingestRecords: layout === 'one process' ? localRecords(ground.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
-    claims: new PostgresClaims({ ...ground, secret: TEST_SECRET, logger, ...options.claims }),
-    keys: new PublicKeyStore(ground.database),
-    exportAttribution: layout === 'one process' ? localExports(ground) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
-    health: () => healthReport(ground, worker?.pool ?? null, 1),
-    registry: ground.registry,
+    ingestRecords: layout === 'one process' ? localRecords(backing.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    exportAttribution: layout === 'one process' ? localExports(backing) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
+    health: () => healthReport(backing, worker?.pool ?? null, 1),
+    registry: backing.registry,
     logger,
     clock,
   });
   return {
-    root: `${options.config?.tlsCertFile === undefined ? 'http' : 'https'}://127.0.0.1:${front.port}`,
-    ground,
+    root: `${options.config?.tlsCertFile === undefined ? 'http' : 'https'}://127.0.0.1:${publicServer.port}`,
+    backing,
     keys,
     keyPepper,
     ownerUrl: database.ownerUrl,
@@ -151,12 +142,12 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     secrets: [TEST_SECRET, internalSecret, keyPepper.toString('latin1'), new URL(database.ownerUrl).password, new URL(database.applicationUrl).password],
     log,
     async stop() {
-      await front?.stop();
+      await publicServer?.stop();
       // Variables of test files outlive the files: what they hold of a house that is closed is small without this.
-      front = null;
+      publicServer = null;
       await Promise.all(servers.map((server) => server.close()));
       await worker?.close();
-      await ground.close();
+      await backing.close();
       await outgoing.close();
       await Promise.all([database.drop(), clickhouse.drop()]);
       rmSync(dataDir, { recursive: true, force: true });

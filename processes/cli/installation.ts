@@ -4,7 +4,7 @@ import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../platform/p
 import { migrate, MigrationError } from '../../platform/postgres/migrate.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { DataDirectoryError, holdDataDirectory, KEY_PEPPER_SECRET, knownSecret } from '../data-directory.ts';
-import { MIGRATION_OWNERS } from '../ground.ts';
+import { MIGRATION_OWNERS } from '../backing-services.ts';
 import { BadInputError } from './bad-input-error.ts';
 
 /** The database of an installation, and what its keys are looked up with. */

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const query = { response_type: 'code', client_id: String(body['agent_id']), redirect_uri: callback, state: 's', scope: 'attribution:read attribution:write billing:read', code_challenge: createHash('sha256').update('v').digest('base64url'), code_challenge_method: 'S256' };
   address = `${house.root}/v1/oauth/authorize?${new URLSearchParams(query)}`;
   const accountId = newUuid();
-  key = await house.ground.database.asTenant(accountId, async (em) => {
+  key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
     return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk' });
   });

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { openWayOut } from '../../processes/outgoing.ts';
+import { openOutgoing } from '../../processes/outgoing.ts';
 import { startWorker, type Worker } from '../../processes/worker.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { Caller, openHouse, TEST_SECRET, type House } from '../house.ts';
@@ -87,7 +87,7 @@ test('a subscription shows an analysis live, up to its result', async () => {
   await answer(page).getByText('"Waiting for a worker"').waitFor();
 
   const logger = createLogger({ level: 'error', format: 'json' });
-  worker = await startWorker({ ground: house.ground, config: { computeThreads: 1, jobConcurrency: 1, jobLeaseS: 60, publicBaseUrl: 'http://127.0.0.1:4000/v1', signingKeyDays: 0, auditHeadsFile: house.auditPlaces.headsFile, auditArchiveDir: undefined, dataDir: '.', tierTable: 'three' }, keyEncryptionKey: TEST_SECRET, outgoing: openWayOut({ webhookAllowPrivate: false }), logger, clock });
+  worker = await startWorker({ backing: house.backing, config: { computeThreads: 1, jobConcurrency: 1, jobLeaseS: 60, publicBaseUrl: 'http://127.0.0.1:4000/v1', signingKeyDays: 0, auditHeadsFile: house.auditPlaces.headsFile, auditArchiveDir: undefined, dataDir: '.', tierTable: 'three' }, keyEncryptionKey: TEST_SECRET, outgoing: openOutgoing({ webhookAllowPrivate: false }), logger, clock });
   await answer(page).getByText(/"RESULT"/).waitFor();
   // One field of each subgraph: attribution, agents, billing. The editor's spaces do not break.
   const shown = (await answer(page).innerText()).replaceAll(/\s+/g, ' ');

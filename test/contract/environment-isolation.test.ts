@@ -101,8 +101,8 @@ describe('one environment of an account against the other', () => {
   test('in the database, an account without an environment sees nothing, and the other environment’s rows cannot be written', async () => {
     const [account] = await house.keys.find(sides.live.caller.key!);
     const { accountId } = account!;
-    const count = (scope: Parameters<typeof house.ground.database.asTenant>[0], table: string) =>
-      house.ground.database.asTenant(scope, async (em) => Number((await em.execute<{ n: string }[]>(`select count(*) as n from attribution.${table}`))[0]!.n));
+    const count = (scope: Parameters<typeof house.backing.database.asTenant>[0], table: string) =>
+      house.backing.database.asTenant(scope, async (em) => Number((await em.execute<{ n: string }[]>(`select count(*) as n from attribution.${table}`))[0]!.n));
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     const { rows } = await owner.query<{ name: string }>(`
@@ -113,9 +113,9 @@ describe('one environment of an account against the other', () => {
     for (const { name } of rows) expect({ name, seen: await count(accountId, name) }).toEqual({ name, seen: 0 });
     for (const { name } of rows) expect(await count({ accountId, environment: 'live', workspace: null }, name)).toBeGreaterThan(0);
 
-    const move = house.ground.database.asTenant({ accountId, environment: 'live', workspace: null }, (em) => em.execute(`update attribution.data_sources set environment = 'sandbox'`));
+    const move = house.backing.database.asTenant({ accountId, environment: 'live', workspace: null }, (em) => em.execute(`update attribution.data_sources set environment = 'sandbox'`));
     await expect(move).rejects.toMatchObject({ code: '42501' });
-    const spoil = await house.ground.database.asTenant({ accountId, environment: 'sandbox', workspace: null }, (em) =>
+    const spoil = await house.backing.database.asTenant({ accountId, environment: 'sandbox', workspace: null }, (em) =>
       em.execute<unknown[]>(`with gone as (delete from attribution.data_sources where name like 'Sandbox %' returning 1), renamed as (update attribution.data_sources set name = 'spoiled' where name like 'Sandbox %' returning 1) select 1 from gone union all select 1 from renamed`),
     );
     expect(spoil).toEqual([]);

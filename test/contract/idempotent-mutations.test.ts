@@ -15,7 +15,7 @@ const UNKNOWN_WEBHOOK = '019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10';
 const UNKNOWN_KEY = 'key_0351EFTBArmmpvm2tVZ2Qh';
 
 /** What a tenant needs before its mutations, made anew for each. */
-interface Ground {
+interface BackingServices {
   readonly dataSourceId: string;
   readonly experimentId: string;
   /** Nobody runs it. */
@@ -33,7 +33,7 @@ interface Ground {
  * One request per mutation, with the members of the answer that an effect decides. A mutation that is not here fails the
  * test: add it, and let it join by exactlyOnce (platform/idempotency).
  */
-const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly input: (ground: Ground, variant: number) => object; readonly isPublic?: true }>> = {
+const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly input: (backing: BackingServices, variant: number) => object; readonly isPublic?: true }>> = {
   registerAgent: { selection: 'agent { id referralCode } apiKey callbackSecret', input: (_ground, variant) => ({ name: `retry-${variant}`, operatorId: randomUUID(), callbackUrl: 'http://localhost:9/' }), isPublic: true },
   connectDataSource: { selection: 'dataSource { id name } ingest { accepted }', input: (_ground, variant) => ({ type: 'CSV_UPLOAD', name: `Shop ${variant}`, credentials: { content: ROWS } }) },
   addRecords: { selection: 'ingest { accepted }', input: ({ dataSourceId }, variant) => ({ dataSourceId, records: [{ user_id: `u${variant}`, timestamp: '2026-01-01T00:00:00Z', channel: 'email' }] }) },
@@ -118,7 +118,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   /** What a crash between the commit and the answer leaves behind. */
   const forgetAnswers = () => owner.query(`update idempotency.claims set answer = null, lease_until = now() - interval '1 second'`);
 
-  const prepare = async (): Promise<{ caller: Caller; ground: Ground }> => {
+  const prepare = async (): Promise<{ caller: Caller; backing: BackingServices }> => {
     const caller = await Caller.register(house.root);
     const dataSourceId = String((await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } })).body['data_source_id']);
     const experiment = await caller.post('/experiments', { data_source_id: dataSourceId, channel: 'email', method: 'holdout', period: ['2026-01-01', '2026-01-02'], incremental_revenue: 5, standard_error: 1 });
@@ -129,22 +129,22 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const webhookId = String((await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })).body['id']);
     const deliveryId = String((await caller.post(`/webhooks/${webhookId}/test`, {})).body['delivery']!['id']);
     const analysis = await caller.post('/attribution', { data_source_id: dataSourceId, date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'wait=0' });
-    return { caller, ground: { attributionId: String(analysis.body['id']), webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    return { caller, backing: { attributionId: String(analysis.body['id']), webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {
     const sample = SAMPLES[name]!;
-    const { caller: tenant, ground } = await prepare();
+    const { caller: tenant, backing } = await prepare();
     const caller = sample.isPublic === true ? new Caller(house.root, null) : tenant;
     const query = `mutation Once($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${sample.selection} } }`;
     const key = randomUUID();
-    const input = sample.input(ground, 0);
+    const input = sample.input(backing, 0);
 
     const first = await say(caller, key, query, { input });
     expect(first.body.errors).toBeUndefined();
     expect(await say(caller, key, query, { input })).toEqual({ ...first, replayed: 'true' });
 
-    const other = await say(caller, key, query, { input: sample.input(ground, 1) });
+    const other = await say(caller, key, query, { input: sample.input(backing, 1) });
     expect([other.status, codeOf(other)]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
 
     await forgetAnswers();
@@ -168,20 +168,20 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   });
 
   test('another credential gets the answer if it may do as much, else a conflict', async () => {
-    const { caller, ground } = await prepare();
+    const { caller, backing } = await prepare();
     const query = 'mutation Sync($id: ID!) { syncDataSource(input: { id: $id }) { sync { syncId } } }';
     const key = randomUUID();
-    const first = await say(caller, key, query, { id: ground.dataSourceId });
+    const first = await say(caller, key, query, { id: backing.dataSourceId });
     const { rows } = await owner.query<{ account_id: Uuid; agent_id: Uuid }>('select account_id, agent_id from auth.api_keys where last4 = $1 order by created_at desc limit 1', [caller.key!.slice(-4)]);
     const { account_id: accountId, agent_id: agentId } = rows[0]!;
-    const issue = (scopes: readonly Scope[]) => house.ground.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: 'svc_agent_sk', scopes }));
-    expect(await say(new Caller(house.root, await issue(SCOPES)), key, query, { id: ground.dataSourceId })).toEqual({ ...first, replayed: 'true' });
-    expect(codeOf(await say(new Caller(house.root, await issue(['attribution:read'])), key, query, { id: ground.dataSourceId }))).toBe('IDEMPOTENCY_CONFLICT');
+    const issue = (scopes: readonly Scope[]) => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: 'svc_agent_sk', scopes }));
+    expect(await say(new Caller(house.root, await issue(SCOPES)), key, query, { id: backing.dataSourceId })).toEqual({ ...first, replayed: 'true' });
+    expect(codeOf(await say(new Caller(house.root, await issue(['attribution:read'])), key, query, { id: backing.dataSourceId }))).toBe('IDEMPOTENCY_CONFLICT');
   });
 
   test('one key covers one mutation; a query takes no notice of it', async () => {
-    const { caller, ground } = await prepare();
-    const two = await say(caller, randomUUID(), `mutation Two($id: ID!) { ...A b: syncDataSource(input: { id: $id }) { sync { syncId } } } fragment A on Mutation { a: syncDataSource(input: { id: $id }) { sync { syncId } } }`, { id: ground.dataSourceId });
+    const { caller, backing } = await prepare();
+    const two = await say(caller, randomUUID(), `mutation Two($id: ID!) { ...A b: syncDataSource(input: { id: $id }) { sync { syncId } } } fragment A on Mutation { a: syncDataSource(input: { id: $id }) { sync { syncId } } }`, { id: backing.dataSourceId });
     expect([two.status, codeOf(two), two.body.errors![0]!.extensions['reason']]).toEqual([400, 'INVALID_REQUEST', 'one_mutation_per_key']);
     const key = randomUUID();
     expect((await say(caller, key, '{ me { id } }', {})).replayed).toBeNull();
@@ -193,10 +193,10 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   });
 
   test('a WebSocket asks the same store', async () => {
-    const { caller, ground } = await prepare();
+    const { caller, backing } = await prepare();
     const socket = createClient({ url: `${house.root.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, connectionParams: { authorization: `Bearer ${caller.key}` }, retryAttempts: 0 });
     const query = 'mutation Once($input: SyncDataSourceInput!) { syncDataSource(input: $input) { sync { syncId } } }';
-    const variables = { input: { id: ground.dataSourceId } };
+    const variables = { input: { id: backing.dataSourceId } };
     const key = randomUUID();
     try {
       const first = await overSocket(socket, query, variables, key);

@@ -129,7 +129,7 @@ describe('who is refused what', () => {
     const BARE_REFERENCES = new Set(['billing Attribution']);
 
     test('every reference that a subgraph resolves asserts an action, and so does every field of one that it does not', async () => {
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date() });
+      const subgraphs = await buildSubgraphs({ backing: cast.house.backing, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date() });
       const found: Record<string, unknown> = {};
       const expected: Record<string, unknown> = {};
       for (const { name, schema } of subgraphs) {

@@ -109,7 +109,7 @@ describe('what outsiders can find out', () => {
 
     test('references between subgraphs lead to foreign entities as to unknown ones', async () => {
       const outsider = outsiders[name]!;
-      const subgraphs = await buildSubgraphs({ ground: cast.house.ground, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
+      const subgraphs = await buildSubgraphs({ backing: cast.house.backing, keyPepper: Buffer.alloc(32), keyEncryptionKey: TEST_SECRET, outgoing: {} as Outgoing, auditPlaces: cast.house.auditPlaces, clock: () => new Date(0) });
       const kinds: Readonly<Record<string, readonly [IdPrefix, string]>> = { Attribution: ['attr', 'id deltaRCents'], DataSource: ['ds', 'id name'], Agent: ['agent', 'id operatorId operatorEmail referralCode agentUuid activeReferrals nextTier { name }'], Workspace: ['ws', 'id name members { agentId }'] };
       let seen = 0;
       for (const { name: subgraph, schema } of subgraphs) {
@@ -146,7 +146,7 @@ describe('what outsiders can find out', () => {
   });
 
   test('the stores show nothing to code that forgets to ask, or says no more than the account', async () => {
-    const { database } = cast.house.ground;
+    const { database } = cast.house.backing;
     const read = (em: Parameters<Parameters<typeof database.asNobody>[0]>[0]) => em.execute<{ n: string }[]>('select count(*) as n from attribution.attributions union all select count(*) from attribution.experiments union all select count(*) from attribution.uploads union all select count(*) from events.webhook_endpoints union all select count(*) from events.webhook_deliveries');
     const [nobody, account, whole] = [await database.asNobody(read), await database.asTenant(cast.ownerPrincipal.accountId, read), await database.asTenant(cast.ownerPrincipal, read)];
     expect([nobody, account].flat().map(({ n }) => Number(n))).toEqual(Array.from({ length: 10 }, () => 0));

@@ -23,6 +23,16 @@ function brokenIn(page: string, text: string): string[] {
   });
 }
 
+/** Where a reader comes who follows links from `start`, as paths in the repository. */
+function reachableFrom(start: string, textOf: (page: string) => string): ReadonlySet<string> {
+  const reached = new Set([start]);
+  for (const page of reached) {
+    if (!page.endsWith('.md')) continue;
+    for (const link of linksOf(textOf(page))) reached.add(join(dirname(page), decodeURIComponent(link.split('#')[0]!)) || page);
+  }
+  return reached;
+}
+
 const pages = pagesBelow(ROOT).map((page) => [relative(ROOT, page), page] as const);
 
 describe('links between the pages of the repository', () => {
@@ -33,5 +43,16 @@ describe('links between the pages of the repository', () => {
   test('a link to a file or a heading that there is not is caught', () => {
     const page = join(ROOT, 'docs/concepts/README.md');
     expect(brokenIn(page, '[a](markov.md) [b](markof.md) [c](markov.md#by-hand) [d](markov.md#by-foot) [e](../../../elsewhere.md)')).toEqual(['markof.md', 'markov.md#by-foot', '../../../elsewhere.md']);
+  });
+
+  test('every page can be reached from the README', () => {
+    const reached = reachableFrom('README.md', (page) => readFileSync(join(ROOT, page), 'utf8'));
+    // Fixtures say beside themselves what they are.
+    expect(pages.map(([name]) => name).filter((name) => !name.startsWith('test/') && !reached.has(name))).toEqual([]);
+  });
+
+  test('a page that nobody links to is not reached', () => {
+    const texts: Readonly<Record<string, string>> = { 'README.md': '[a](docs/a.md)', 'docs/a.md': '[back](../README.md#top)', 'docs/b.md': '[a](a.md)' };
+    expect([...reachableFrom('README.md', (page) => texts[page]!)]).toEqual(['README.md', 'docs/a.md']);
   });
 });

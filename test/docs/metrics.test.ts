@@ -27,7 +27,7 @@ function described(page: string): Described[] {
 const byName = (metrics: readonly Described[]): Described[] => metrics.toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 test('the page describes every metric that there is, and no other', () => {
-  const all = [...registered(house.ground.registry), ...registered(processRegistry({ version: '0', role: 'all' }))];
+  const all = [...registered(house.backing.registry), ...registered(processRegistry({ version: '0', role: 'all' }))];
   expect(all.length).toBeGreaterThan(50);
   expect(byName(described(PAGE))).toEqual(byName(all));
 });

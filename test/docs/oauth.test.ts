@@ -65,7 +65,7 @@ test('the program for openid-client asks, waits, and reads what it was granted',
   const program = start(ROOT, process.execPath, ['--input-type=module', '-e', blocksOf(section, 'js')[0]!]);
   const address = await program.printed(/Open (\S+)\n/);
   const accountId = newUuid();
-  const key = await house.ground.database.asTenant(accountId, async (em) => {
+  const key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
     return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk' });
   });

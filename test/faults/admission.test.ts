@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { WebSocket } from 'ws';
-import { MIGRATION_OWNERS } from '../../processes/ground.ts';
+import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, type Answer } from '../house.ts';
 import { createTestDatabase, testServices, type TestDatabase } from '../platform.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { requireUuid } from '../../platform/identifiers.ts';
-import { MIGRATION_OWNERS } from '../../processes/ground.ts';
+import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import type { Json } from '../house.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
 import { Service } from './service.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { MIGRATION_OWNERS } from '../../processes/ground.ts';
+import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { createTestDatabase, testServices } from '../platform.ts';
 import { Service } from './service.ts';
 

@@ -34,10 +34,10 @@ describe('housekeeping', () => {
     await owner.query(`update auth.nonces set used_at = now() - interval '25 hours' where nonce = (select nonce from auth.nonces limit 1)`);
     await owner.query(`update attribution.attributions set completed_at = now() - interval '61 minutes' where created_at = (select min(created_at) from attribution.attributions)`);
 
-    const forgotten = await tidy(house.ground.database);
+    const forgotten = await tidy(house.backing.database);
     expect(forgotten.get('auth.forget_old_nonces()')).toBe(1);
     expect(forgotten.get('attribution.forget_old_progress()')).toBeGreaterThan(5);
-    expect(new Set((await tidy(house.ground.database)).values())).toEqual(new Set([0]));
+    expect(new Set((await tidy(house.backing.database)).values())).toEqual(new Set([0]));
 
     // The history is gone, the result is not: a stream from the start has its end, a resumed one is over.
     const streamOf = (id: unknown, after: string) => caller.open('GET', `/attribution/${String(id)}/stream${after}`);
@@ -58,8 +58,8 @@ describe('housekeeping', () => {
     await age('attributions', made.map(({ old }) => uuidFromPublicId('attr', String(old.body['id']))!));
     await age('data_sources', made.map(({ source }) => uuidFromPublicId('ds', source)!));
 
-    expect((await tidy(house.ground.database)).get('attribution.forget_old_sandbox_results()')).toBe(1);
-    await retireSandboxSources(house.ground.database, house.ground.jobs);
+    expect((await tidy(house.backing.database)).get('attribution.forget_old_sandbox_results()')).toBe(1);
+    await retireSandboxSources(house.backing.database, house.backing.jobs);
     const statusOf = async (caller: Caller, path: string) => (await caller.get(path)).status;
     for (const { caller, source, old, fresh } of made) {
       const gone = caller === test ? 404 : 200;
@@ -69,7 +69,7 @@ describe('housekeeping', () => {
     }
     expect(await statusOf(test, '/data-sources/ds_sandbox_ga4/status')).toBe(200);
     const { rows } = await owner.query<{ id: string }>('select id from attribution.data_sources where deleted_at is not null');
-    const stored = async () => (await house.ground.clickhouse.rows(`SELECT toString(count()) AS n FROM touchpoints WHERE data_source_id = '${rows[0]!.id}'`, z.object({ n: z.string() })))[0]!.n;
+    const stored = async () => (await house.backing.clickhouse.rows(`SELECT toString(count()) AS n FROM touchpoints WHERE data_source_id = '${rows[0]!.id}'`, z.object({ n: z.string() })))[0]!.n;
     for (let tries = 0; tries < 100 && (await stored()) !== '0'; tries += 1) await sleep(50);
     expect(await stored()).toBe('0');
   });

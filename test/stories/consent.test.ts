@@ -24,7 +24,7 @@ const patch = (body: unknown) => agent.send('PATCH', '/agents/me', JSON.stringif
 
 async function issueKey(kind: ApiKeyKind, scopes?: readonly Scope[]): Promise<{ readonly key: string; readonly accountId: string }> {
   const accountId = newUuid();
-  const key = await house.ground.database.asTenant(accountId, async (em) => {
+  const key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
     return house.keys.issue(em, { accountId, agentId: null, kind, ...(scopes === undefined ? {} : { scopes }) });
   });

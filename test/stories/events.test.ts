@@ -41,7 +41,7 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
   }
 
   function happen({ accountId }: Pick<Tenant, 'accountId'>, type: EventType, environment: 'live' | 'sandbox' = 'live', workspaceId: Uuid | null = null): Promise<RecordedEvent> {
-    const { database, pubSub } = house.ground;
+    const { database, pubSub } = house.backing;
     return database.asTenant(wholeAccount({ accountId, environment }), (em) => recordEvent(em, pubSub, { accountId, environment, type, subject: 'agent_x', data: EVENT_CATALOGUE[type].example as never, workspaceId }));
   }
 
@@ -88,7 +88,7 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
 
   test('nothing of another account, of the other environment, or beyond the scopes', async () => {
     const [listener, other] = await Promise.all([tenant(), tenant()]);
-    const narrowKey = await house.ground.database.asTenant(listener.accountId, (em) => house.keys.issue(em, { accountId: listener.accountId, agentId: listener.agentId, kind: 'svc_live_sk', scopes: ['health:read'] }));
+    const narrowKey = await house.backing.database.asTenant(listener.accountId, (em) => house.keys.issue(em, { accountId: listener.accountId, agentId: listener.agentId, kind: 'svc_live_sk', scopes: ['health:read'] }));
     const streams = await Promise.all([open(listener.caller), open(new Caller(house.root, narrowKey)), open(await withTestKey(house, listener.caller))]);
     await Promise.all(streams.map((stream) => stream.begun()));
     await happen(other, 'agent.tier_changed');
@@ -135,7 +135,7 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
     const listener = await tenant();
     const stream = await open(listener.caller);
     await stream.begun();
-    const lost = await house.ground.database.asNobody((em) => em.execute<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'liftgraph-pub-sub'`));
+    const lost = await house.backing.database.asNobody((em) => em.execute<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'liftgraph-pub-sub'`));
     expect(lost.length).toBeGreaterThan(0);
     await happen(listener, 'health.alert');
     expect((await stream.take(1)).map(({ event }) => event)).toEqual(['health.alert']);

@@ -91,7 +91,7 @@ describe.each(LAYOUTS)('export, %s', (layout) => {
 
   test('Parquet is read back by the engine, row by row', async () => {
     const { bytes } = await download(hostile, 'format=parquet&level=campaigns');
-    const { clickhouse } = house.ground;
+    const { clickhouse } = house.backing;
     await clickhouse.command('CREATE TABLE taken_back (channel String, campaign Nullable(String), attributed_revenue Float64) ENGINE = Memory');
     await clickhouse.insert('INSERT INTO taken_back FORMAT Parquet', bytes);
     const rows = await clickhouse.rows('SELECT * FROM taken_back', z.object({ channel: z.string(), campaign: z.string().nullable(), attributed_revenue: z.number() }));

@@ -40,14 +40,14 @@ test('the token makes the first account and nothing after it', async () => {
 });
 
 test('of two at the same time one makes it', async () => {
-  const accounts = new FirstAccount(house.ground.database, house.keys, TOKEN);
+  const accounts = new FirstAccount(house.backing.database, house.keys, TOKEN);
   const open = (email: string) => accounts.open({ token: TOKEN, email, name: '' }, { requestId: 'req_test' });
   const context = { requestId: 'req_test' };
   let second: Promise<unknown> = Promise.resolve();
   // The first has looked and found nobody; before it has made its account, the second comes.
   await openAccount(
     {
-      database: house.ground.database,
+      database: house.backing.database,
       keys: house.keys,
       context,
       async precondition(em) {

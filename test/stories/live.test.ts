@@ -62,7 +62,7 @@ describe.each(LAYOUTS)('what is live in the graph, %s', (layout) => {
 
   const connect = async (): Promise<string> => String((await caller.post('/data-sources/connect', { type: 'csv_upload', name: 'Shop', credentials: { content: ROWS } })).body['data_source_id']);
   const loseTheListeningConnection = async (): Promise<void> => {
-    const lost = await house.ground.database.asNobody((em) => em.execute<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'liftgraph-pub-sub'`));
+    const lost = await house.backing.database.asNobody((em) => em.execute<unknown[]>(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'liftgraph-pub-sub'`));
     expect(lost.length).toBeGreaterThan(0);
   };
 
@@ -144,7 +144,7 @@ describe.each(LAYOUTS)('what is live in the graph, %s', (layout) => {
   describe('attributionChanged', () => {
     const analyse = async (id: string): Promise<string> => String((await caller.post('/attribution', { data_source_id: id, date_range: RANGE, model: 'markov' })).body['id']);
     const announce = (source: string, analysis: string, type: 'attribution.completed' | 'attribution.updated' = 'attribution.completed', failure?: { code: string; message: string }): Promise<unknown> => {
-      const { database, pubSub } = house.ground;
+      const { database, pubSub } = house.backing;
       const data = { ...EVENT_CATALOGUE[type].example, id: analysis, data_source_id: source, ...(failure === undefined ? {} : { status: 'failed' as const, failure }) };
       return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: analysis, data: data as never }));
     };

@@ -25,7 +25,7 @@ afterAll(() => house?.stop());
 /** A key of an operator that has no agent. */
 async function issueKey(kind: ApiKeyKind): Promise<string> {
   const accountId = newUuid();
-  return house.ground.database.asTenant(accountId, async (em) => {
+  return house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
     return house.keys.issue(em, { accountId, agentId: null, kind });
   });

@@ -165,7 +165,7 @@ describe('the graph', () => {
 test('keys of one account share its windows, and its sandbox has windows of its own', async () => {
   const caller = await Caller.register(house.root);
   const accountId = await accountOf(caller);
-  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') => house.ground.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind }));
+  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind }));
   const [live, test] = [new Caller(house.root, await issue('svc_live_sk')), new Caller(house.root, await issue('svc_test_sk'))];
   await caller.get('/agents/me');
   expect(windowOf(await live.get('/attribution'), 'minute')).toMatchObject({ limit: 60, left: 58 });

@@ -131,7 +131,7 @@ describe('what verification refuses', () => {
     house = await openHouse('one process', { clock: () => SIGNED_AT });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
-    keys = new SigningKeyStore(house.ground.database, new KeyVault(TEST_SECRET));
+    keys = new SigningKeyStore(house.backing.database, new KeyVault(TEST_SECRET));
     caller = await Caller.register(house.root);
     source = await connectEvents(caller);
   });
@@ -140,7 +140,7 @@ describe('what verification refuses', () => {
     await house?.stop();
   });
 
-  const currentKey = (environment: 'live' | 'sandbox') => house.ground.database.asNobody((em) => keys.current(em, environment));
+  const currentKey = (environment: 'live' | 'sandbox') => house.backing.database.asNobody((em) => keys.current(em, environment));
   const claims: ResultClaims = { iss: ISSUER, sub: 'attr_0351EFUQxpVTZ7WdNYMSuY', iat: 1, jti: 'j', revision: 1, delta_r_cents: 1, digest: `sha256:${'0'.repeat(64)}` };
   const keySet = async (): Promise<{ kid: string; 'svc:status'?: string }[]> => {
     // The door keeps the set for a second.
@@ -210,7 +210,7 @@ describe('what verification refuses', () => {
   test('a sandbox result is signed by a key of its own', async () => {
     const [account] = (await owner.query<{ account_id: string; agent_id: string }>('select account_id, agent_id from auth.api_keys limit 1')).rows;
     const accountId = account!.account_id as never;
-    const testKey = await house.ground.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId: account!.agent_id as never, kind: 'svc_test_sk' }));
+    const testKey = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId: account!.agent_id as never, kind: 'svc_test_sk' }));
     const result = await analyse(new Caller(house.root, testKey), 'ds_sandbox_meta_ads', { date_range: ['2026-06-01', '2026-07-31'] });
     expect(await verify(house, { result })).toMatchObject({ valid: true, environment: 'sandbox', key_id: expect.stringMatching(/^sandbox-[\w-]{43}$/) });
   });

@@ -136,7 +136,7 @@ test('rows that no upload put there are no evidence on record, and rows that cam
   expect(twice.verification.claims_verified).toBe(twice.verification.claims_total);
   expect(twice.components['provenance']!['source_retrievability']).toBe(0);
   const { rows } = await owner.query<{ id: string; account_id: string }>(`select id, account_id from attribution.data_sources order by created_at desc limit 1`);
-  await house.ground.clickhouse.command(
+  await house.backing.clickhouse.command(
     `INSERT INTO touchpoints (account_id, data_source_id, user_id, ts, event_id, channel, campaign, source, medium, cost, event_type, version)
      SELECT {account:String}, {source:String}, 'smuggled', toDateTime64('2025-03-03 12:00:00', 3, 'UTC'), '', 'email', '', '', '', 0, '', 1`,
     { params: { account: rows[0]!.account_id, source: rows[0]!.id } },

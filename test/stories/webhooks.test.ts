@@ -33,8 +33,8 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   const patch = (id: string, body: object) => caller.send('PATCH', `/webhooks/${id}`, JSON.stringify(body), { 'content-type': 'application/json' });
   /** Something happens, as the transaction of a domain would record it. */
   const happens = (type: EventType, environment: 'live' | 'sandbox' = 'live') =>
-    house.ground.database.asTenant(wholeAccount({ ...account, environment }), (em) =>
-      recordEvent(em, house.ground.pubSub, { ...account, environment, type, subject: 'attr_0351EFUQxpVTZ7WdNYMSuY', data: EVENT_CATALOGUE[type].example as never }),
+    house.backing.database.asTenant(wholeAccount({ ...account, environment }), (em) =>
+      recordEvent(em, house.backing.pubSub, { ...account, environment, type, subject: 'attr_0351EFUQxpVTZ7WdNYMSuY', data: EVENT_CATALOGUE[type].example as never }),
     );
   const at = (path: string) => (received: Received) => received.path === path;
 
@@ -117,7 +117,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect(new Webhook(old).verify(both!.body, both!.headers)).toEqual(both!.message);
     expect(new Webhook('the next secret', { format: 'raw' }).verify(both!.body, both!.headers)).toEqual(both!.message);
     expect(both!.headers['x-svc-signature']).toBe(createHmac('sha256', 'the next secret').update(both!.body).digest('hex'));
-    await house.ground.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) => em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]));
+    await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) => em.execute(`update events.webhook_endpoints set replaced_secret_until = now() where id = ?`, [id]));
     await happens('journey.milestone');
     const [, later] = await receiver.until(2, at('/rotated'));
     expect(() => new Webhook(old).verify(later!.body, later!.headers)).toThrow();
@@ -192,7 +192,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   });
 
   test('a key hears of what it may read, and in its own environment', async () => {
-    const narrow = new Caller(house.root, await house.ground.database.asTenant(account.accountId, (em) => house.keys.issue(em, { ...account, agentId: null, kind: 'svc_live_sk', scopes: ['health:read'] })));
+    const narrow = new Caller(house.root, await house.backing.database.asTenant(account.accountId, (em) => house.keys.issue(em, { ...account, agentId: null, kind: 'svc_live_sk', scopes: ['health:read'] })));
     expect(refusal(await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow)).slice(0, 3)).toEqual([403, 'insufficient_permissions', 'missing_scope']);
     await create({ url: `${receiver.url}/narrow` }, narrow);
     const tester = await withTestKey(house, caller);
@@ -217,8 +217,8 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect(inside.status).toBe(201);
     const workspaceId = uuidFromPublicId('ws', workspace)!;
     await happens('attribution.completed');
-    const event = await house.ground.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
-      recordEvent(em, house.ground.pubSub, { ...account, environment: 'live', type: 'attribution.completed', subject: 'attr_w', workspaceId, data: EVENT_CATALOGUE['attribution.completed'].example }),
+    const event = await house.backing.database.asTenant(wholeAccount({ ...account, environment: 'live' }), (em) =>
+      recordEvent(em, house.backing.pubSub, { ...account, environment: 'live', type: 'attribution.completed', subject: 'attr_w', workspaceId, data: EVENT_CATALOGUE['attribution.completed'].example }),
     );
     const [heard, ...others] = await receiver.until(1, at('/workspace'));
     expect([uuidFromPublicId('evt', heard!.message.id), others]).toEqual([event.eventId, []]);
@@ -234,7 +234,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     const agent = new Caller(house.root, String(registered.body['api_key']));
     const { accountId } = (await house.keys.find(agent.key!))[0]!;
     const earns = (type: EventType) =>
-      house.ground.database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, house.ground.pubSub, { accountId, environment: 'live', type, subject: 'com_x', data: EVENT_CATALOGUE[type].example as never }));
+      house.backing.database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, house.backing.pubSub, { accountId, environment: 'live', type, subject: 'com_x', data: EVENT_CATALOGUE[type].example as never }));
     await earns('health.alert');
     await earns('commission.earned');
     const [told, ...others] = await receiver.until(1, at('/callback'));

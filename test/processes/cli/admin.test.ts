@@ -9,7 +9,7 @@ import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
-import { MIGRATION_OWNERS } from '../../../processes/ground.ts';
+import { MIGRATION_OWNERS } from '../../../processes/backing-services.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 

@@ -112,7 +112,7 @@ async function startReceiver(statuses: number[] = []): Promise<{ readonly url: s
 }
 
 function happen(type: EventType = 'health.alert'): Promise<unknown> {
-  const { database, pubSub } = house.ground;
+  const { database, pubSub } = house.backing;
   const { accountId } = account;
   return database.asTenant(wholeAccount({ accountId, environment: 'live' }), (em) => recordEvent(em, pubSub, { accountId, environment: 'live', type, subject: 'ds_x', data: EVENT_CATALOGUE[type].example as never }));
 }

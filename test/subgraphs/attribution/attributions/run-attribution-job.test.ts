@@ -28,7 +28,7 @@ describe('an attempt at an analysis', () => {
     const written = async () => (await owner.query<{ sequence: number; account_id: string }>('select sequence, account_id from attribution.attribution_progress where attribution_id = $1 order by sequence', [attributionId])).rows;
     const accountId = (await written())[0]!.account_id;
 
-    const { database, pubSub, jobs } = house.ground;
+    const { database, pubSub, jobs } = house.backing;
     const services = {
       database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
       loadRunData: async (_query, onStage) => {
@@ -49,7 +49,7 @@ describe('an attempt at an analysis', () => {
     const attributionId = uuidFromPublicId('attr', String(body['id']))!;
     // The second revision is under way.
     const { rows } = await owner.query<{ account_id: string }>(`update attribution.attributions set status = 'processing', result = '{}' where id = $1 returning account_id`, [attributionId]);
-    const { database, pubSub, jobs } = house.ground;
+    const { database, pubSub, jobs } = house.backing;
     const attempts: number[] = [];
     const run = async (revision: number): Promise<void> => {
       const services = { database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1', loadRunData: async () => (attempts.push(revision), Promise.reject(new Error('the engine stumbled'))) } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;

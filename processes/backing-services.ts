@@ -1,8 +1,7 @@
 import { Registry } from 'prom-client';
-import type { ClickHouse } from '../platform/clickhouse/client.ts';
-import { connectClickHouse } from '../platform/clickhouse/client.ts';
-import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
 import { authOwner } from '../platform/auth/migrations.ts';
+import { connectClickHouse, type ClickHouse } from '../platform/clickhouse/client.ts';
+import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
 import type { Config } from '../platform/config.ts';
 import { eventsOwner } from '../platform/events/migrations.ts';
 import { createJobs, type Jobs } from '../platform/events/jobs.ts';
@@ -24,8 +23,8 @@ import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/colu
 /** Everyone who has tables in PostgreSQL. */
 export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, idempotencyOwner, trustOwner, agentsOwner, attributionOwner];
 
-/** The stores and channels that a process stands on. */
-export interface Ground {
+/** What a process of ours consumes and others provide: the stores, the messages between processes, the job queue. */
+export interface BackingServices {
   readonly database: Database;
   readonly pubSub: PubSub;
   readonly jobs: Jobs;
@@ -36,7 +35,7 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-export interface GroundOptions {
+export interface BackingServicesOptions {
   readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS'>;
   readonly database: DatabaseUrls;
   readonly clickhouse: { readonly url: string; readonly database: string };
@@ -49,7 +48,7 @@ export interface GroundOptions {
 }
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
-export async function openGround(options: GroundOptions): Promise<Ground> {
+export async function openBackingServices(options: BackingServicesOptions): Promise<BackingServices> {
   const { config, logger, registry = new Registry(), databaseTimeoutMs } = options;
   const url = options.database.applicationUrl;
   const opened: (() => Promise<void>)[] = [];

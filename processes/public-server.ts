@@ -29,7 +29,7 @@ import { listen } from './http-server.ts';
 import { metricsPage } from './metrics-listener.ts';
 import { PROBE_PATHS, probes } from './probes.ts';
 
-export interface FrontOptions {
+export interface PublicServerOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
@@ -51,7 +51,7 @@ export interface FrontOptions {
   readonly clock: () => Date;
 }
 
-export interface Front {
+export interface PublicServer {
   readonly port: number;
   /**
    * Says at /readyz that it is ending, goes on for `announceMs` so that load balancers notice, then answers what is
@@ -66,7 +66,7 @@ const DRAIN_MS = 15_000;
 const GRAPH_BODY_TIMEOUT_MS = 15_000;
 
 /** The side of the service that faces clients: the gateway, the doors and the probes on one port. */
-export async function openFront(options: FrontOptions): Promise<Front> {
+export async function openPublicServer(options: PublicServerOptions): Promise<PublicServer> {
   const { config, admission, claims, logger, clock, health, registry = new Registry() } = options;
   const requests = new RequestMetrics(registry, [...PROBE_PATHS, METRICS_PATH, GRAPHQL_PATH]);
   let draining = false;

@@ -1,0 +1,52 @@
+import type { ComputePool } from '../compute/pool.ts';
+import type { Config } from '../platform/config.ts';
+import { throughOutages } from '../platform/events/through-outages.ts';
+import type { Logger } from '../platform/telemetry/logs.ts';
+import type { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
+import { loadRunData } from '../subgraphs/attribution/attributions/load-run-data.ts';
+import { refreshAttributions, REFRESH_QUEUE } from '../subgraphs/attribution/attributions/refresh-attributions.ts';
+import { RUN_QUEUE, type RunJob } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import { recordFailure, runAttributionJob } from '../subgraphs/attribution/attributions/run-attribution-job.ts';
+import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.ts';
+import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
+import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/data-sources/late-rows.ts';
+import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
+import { readRevenue } from '../subgraphs/attribution/touchpoints/range-revenue.ts';
+import type { SourceKey } from '../subgraphs/attribution/touchpoints/source-key.ts';
+import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import type { BackingServices } from './backing-services.ts';
+
+export interface JobHandlersOptions {
+  readonly backing: BackingServices;
+  readonly config: Pick<Config, 'jobConcurrency' | 'publicBaseUrl'>;
+  readonly pool: ComputePool;
+  /** Sign completed results, in the name of `issuer`. */
+  readonly keys: SigningKeyStore;
+  /** The service's address without `/v1`. */
+  readonly issuer: string;
+  readonly logger: Logger;
+  readonly clock: () => Date;
+}
+
+/** Takes jobs from every queue: analyses, refreshes after late rows, syncs, and purges of deleted sources. */
+export async function handleJobs({ backing, config, pool, keys, issuer, logger, clock }: JobHandlersOptions): Promise<void> {
+  const { database, pubSub, jobs, clickhouse } = backing;
+
+  const analyses = { database, pubSub, jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(clickhouse), signResult: resultSigner(keys, issuer) };
+  const onRunExhausted = async (run: RunJob, error: Error) => {
+    logger.error({ err: error, attributionId: run.attributionId, revision: run.revision }, 'an analysis failed in every attempt');
+    await recordFailure(analyses, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+  };
+  await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
+  await jobs.work(REFRESH_QUEUE, { onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
+
+  const refreshes = { database, jobs, logger, readRevenue: (key: SourceKey) => readRevenue(clickhouse, key) };
+  await jobs.work(LATE_ROWS_QUEUE, {}, (job) => refreshAttributions(refreshes, job));
+
+  const onSyncExhausted = async (sync: SyncJob, error: Error) => {
+    logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
+    await failSync(database, sync, clock);
+  };
+  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse), job.data, clock)));
+  await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(clickhouse, data));
+}

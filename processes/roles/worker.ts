@@ -1,0 +1,41 @@
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/telemetry/logs.ts';
+import { MetricsDoor } from '../../platform/telemetry/metrics-door.ts';
+import type { BackingServices } from '../backing-services.ts';
+import { listen, type ListeningServer } from '../http-server.ts';
+import { metricsListener } from '../metrics-listener.ts';
+import { openOutgoing } from '../outgoing.ts';
+import { openExternalServices } from '../external-services.ts';
+import type { Running } from '../running.ts';
+import { startWorker } from '../worker.ts';
+
+/** A worker as a process of its own: takes jobs, answers nobody but those who ask for its metrics, where it is told to. */
+export async function startWorkerRole(config: Config, logger: Logger): Promise<Running> {
+  const backing = await openExternalServices(config, logger);
+  const outgoing = openOutgoing(config);
+  const worker = await startWorker({ backing, config, keyEncryptionKey: config.keyEncryptionKey!, outgoing, logger, clock: () => new Date() });
+  const metrics = config.metricsPort === undefined ? undefined : await serveMetrics({ ...config, port: config.metricsPort }, backing);
+  return {
+    welcome: [
+      `Liftgraph worker is up: ${config.jobConcurrency} jobs at a time on ${config.computeThreads} threads`,
+      ...(metrics === undefined ? [] : [`  Metrics    http://${config.host}:${metrics.port}/metrics`]),
+    ],
+    async stop() {
+      await metrics?.drain(0);
+      await worker.close();
+      await outgoing.close();
+      await backing.close();
+    },
+  };
+}
+
+/** @throws ListenError */
+function serveMetrics({ host, port, metricsToken, publicBaseUrl }: Pick<Config, 'host' | 'port' | 'metricsToken' | 'publicBaseUrl'>, { registry }: BackingServices): Promise<ListeningServer> {
+  const door = new MetricsDoor({ registry, token: metricsToken, publicBaseUrl });
+  return listen({
+    host,
+    port,
+    handler: metricsListener(door, publicBaseUrl, (_request, response) => response.writeHead(404).end()),
+    refusal: () => 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n',
+  });
+}
