@@ -3,7 +3,7 @@ import { oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
-import { workspaceMigration } from './workspace-migration.ts';
+import { workspaceEnvironmentMigration, workspaceMigration } from './workspace-migration.ts';
 
 /**
  * Owner `auth`: accounts (the tenants), their keys, OAuth's codes and tokens, and the nonces seen in the last day.
@@ -126,5 +126,6 @@ export const authOwner: MigrationOwner = {
     workspaceMigration,
     admissionOfManyMigration,
     noncesOfManyMigration,
+    workspaceEnvironmentMigration,
   ],
 };

@@ -45,3 +45,25 @@ export const workspaceMigration: Migration = {
                             select m.workspace_id from workspace_members m where m.agent_id = in_agent) $$`,
   ],
 };
+
+/** A workspace lies in the environment of the key that made it: members of one that a test key made see nothing of production. */
+export const workspaceEnvironmentMigration: Migration = {
+  name: '034-workspace-environments',
+  up: [
+    `alter table auth.workspaces add column environment text not null default 'live' check (environment in ('live', 'sandbox'))`,
+    `alter table auth.workspaces alter column environment drop default`,
+    `drop function auth.workspaces_of(uuid, uuid)`,
+    `create function auth.workspaces_of(in_account uuid, in_agent uuid, in_environment text)
+       returns table (id uuid, account_id uuid, name text, region text, brand_ids text[], created_at timestamptz, role text, members jsonb)
+       language sql stable security definer set search_path = auth, pg_temp
+       as $$ select w.id, w.account_id, w.name, w.region, w.brand_ids, w.created_at,
+                    coalesce((select m.role from workspace_members m where m.workspace_id = w.id and m.agent_id = in_agent), 'owner'),
+                    (select coalesce(jsonb_agg(jsonb_build_object('agentId', m.agent_id, 'role', m.role, 'addedBy', m.added_by, 'addedAt', m.added_at) order by m.added_at, m.agent_id), '[]')
+                     from workspace_members m where m.workspace_id = w.id)
+             from workspaces w
+             where w.environment = in_environment
+               and w.id in (select own.id from workspaces own where own.account_id = in_account
+                            union all
+                            select m.workspace_id from workspace_members m where m.agent_id = in_agent) $$`,
+  ],
+};

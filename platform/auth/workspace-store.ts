@@ -3,7 +3,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import { REGIONS, type Region } from '../../schema/value-lists.ts';
 import { requireUuid, uuid, type Uuid } from '../identifiers.ts';
 import type { Database, SqlEntityManager } from '../postgres/database.ts';
-import { ROLES, type Principal, type Role } from './principal.ts';
+import { ROLES, type Environment, type Principal, type Role } from './principal.ts';
 
 /** An agent in a workspace; it may belong to another account than the workspace. */
 export interface WorkspaceMember {
@@ -42,9 +42,9 @@ const workspaceRow = z
 
 const workspaceRows = z.array(workspaceRow);
 
-const CALLERS = 'auth.workspaces_of(?, ?)';
+const CALLERS = 'auth.workspaces_of(?, ?, ?)';
 
-/** The workspaces that a caller belongs to: those of its own account, and those that its agent is a member of. */
+/** The workspaces that a caller belongs to, of its environment: those of its own account, and those that its agent is a member of. */
 export class WorkspaceStore {
   readonly #database: Database;
 
@@ -75,9 +75,9 @@ export class WorkspaceStore {
 }
 
 /** Adds a workspace inside the transaction of the tenant that owns it. */
-export async function insertWorkspace(em: SqlEntityManager, workspace: Omit<Workspace, 'role'>): Promise<void> {
+export async function insertWorkspace(em: SqlEntityManager, workspace: Omit<Workspace, 'role'>, environment: Environment): Promise<void> {
   const { id, accountId, name, region, brandIds, createdAt } = workspace;
-  await em.execute(`insert into auth.workspaces (id, account_id, name, region, brand_ids, created_at) values (?, ?, ?, ?, (select coalesce(array_agg(b), '{}') from jsonb_array_elements_text(?::jsonb) b), ?)`, [id, accountId, name, region, JSON.stringify(brandIds), createdAt]);
+  await em.execute(`insert into auth.workspaces (id, account_id, environment, name, region, brand_ids, created_at) values (?, ?, ?, ?, ?, (select coalesce(array_agg(b), '{}') from jsonb_array_elements_text(?::jsonb) b), ?)`, [id, accountId, environment, name, region, JSON.stringify(brandIds), createdAt]);
   for (const member of workspace.members) await putMember(em, workspace, member);
 }
 
@@ -114,6 +114,6 @@ export function homeOf(principal: Principal): string {
 }
 
 /** A token that an account granted opens the workspaces of that account, not those that the agent itself belongs to. */
-function identityOf(principal: Principal): [accountId: string, agentId: string | null] {
-  return [homeOf(principal), principal.proof === 'delegated' ? null : principal.agentId];
+function identityOf(principal: Principal): [accountId: string, agentId: string | null, environment: Environment] {
+  return [homeOf(principal), principal.proof === 'delegated' ? null : principal.agentId, principal.environment];
 }

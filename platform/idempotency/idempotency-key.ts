@@ -25,14 +25,16 @@ export function wellFormedKey(key: unknown, param: string): string {
 }
 
 /**
- * Whose keys these are: one namespace per account and environment, whichever credential is shown; a guest in a workspace
- * has one of its own there; strangers have one per address.
+ * Whose keys these are: one namespace per account and environment, whichever credential is shown; an agent that acts for
+ * somebody else, by a token or as a guest in a workspace, has one of its own there; strangers have one per address.
  */
 export function claimScope(principal: Principal | null, clientAddress: string): string {
   if (principal === null) return `address ${clientAddress}`;
-  const { accountId, environment, workspace } = principal;
+  const { accountId, environment, workspace, proof } = principal;
   const owner = `account ${accountId} ${environment}`;
-  return workspace === null ? owner : `${owner} workspace ${workspace.id} ${principal.agentId ?? principal.credentialId}`;
+  const caller = principal.agentId ?? principal.credentialId;
+  if (workspace !== null) return `${owner} workspace ${workspace.id} ${caller}`;
+  return proof === 'delegated' ? `${owner} agent ${caller}` : owner;
 }
 
 /**

@@ -95,7 +95,7 @@ export const keyOperations = [
     method: 'POST',
     path: '/keys',
     kind: 'write',
-    action: 'key:write',
+    action: 'key:create',
     document: 'CreateKey',
     summary: 'Create a pair of keys',
     description: 'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it. Needs a live secret key or a token of client_credentials.',

@@ -407,7 +407,7 @@ export interface paths {
         head?: never;
         /**
          * Change the calling agent
-         * @description Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252).
+         * @description Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). Not with a test key.
          *
          *     Needs the scope `referrals:write`.
          */
@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Add an agent to a workspace, or change its role
-         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role.
+         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows.
          */
         post: operations["addWorkspaceAgent"];
         delete?: never;
@@ -799,7 +799,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew.
+         * @description Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url takes the scopes of all that it hears.
          */
         patch: operations["updateWebhook"];
         trace?: never;

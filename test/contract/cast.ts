@@ -101,6 +101,7 @@ export async function permissionPlayers(cast: Cast): Promise<readonly Player[]> 
     await ended('a revoked key', 'revoked_at = now()'),
     await ended('an expired key', `expires_at = now() - interval '1 second'`),
     { name: 'a granted token', caller: await grantedToken(cast), workspace: null },
+    withKey('a test key', await issueKey(cast, { kind: 'svc_test_sk' })),
   ];
   for (const scope of SCOPES) players.push(withKey(`all but ${scope}`, await issueKey(cast, { scopes: SCOPES.filter((other) => other !== scope) })));
   const workspace = String((await owner.post('/workspaces', { name: 'Meeting' })).body['workspace_id']);

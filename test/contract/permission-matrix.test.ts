@@ -20,7 +20,8 @@ const RIGHTS: Readonly<Record<Role, readonly string[]>> = {
   auditor: ['self', 'read', 'audit'],
 };
 
-type Row = readonly [pattern: RegExp, scope: Scope | null, right: string, secret?: true];
+type Limit = 'secret' | 'live';
+type Row = readonly [pattern: RegExp, scope: Scope | null, right: string, ...limits: Limit[]];
 
 /** The contract's tables of scopes and roles by method and path, the first match counting: what the permission table must say. */
 const CONTRACT_TABLE: readonly Row[] = [
@@ -28,9 +29,9 @@ const CONTRACT_TABLE: readonly Row[] = [
   [/^GET \/agents\/\{\w+\}\/migration/, 'attribution:read', 'read'],
   [/^\w+ \/agents\/\{\w+\}\/migration/, 'attribution:write', 'run'],
   [/^GET \/(agents\/\{\w+\}\/)?(referrals|commissions)/, 'referrals:read', 'administer'],
-  [/^\w+ \/agents\/\{\w+\}\/keys/, null, 'account', true],
+  [/^\w+ \/agents\/\{\w+\}\/keys/, null, 'account', 'secret'],
   [/^GET \/agents\//, null, 'self'],
-  [/^(PUT|PATCH) \/agents\/me/, 'referrals:write', 'self'],
+  [/^(PUT|PATCH) \/agents\/me/, 'referrals:write', 'self', 'live'],
   [/^(GET) \/(attribution|forecast|recommendations|data-sources|experiments|benchmarks|context|alerts|integrations)\b/, 'attribution:read', 'read'],
   [/^POST \/context\/search$/, 'attribution:read', 'read'],
   [/^(POST|PUT|DELETE) \/(attribution|forecast|recommendations|data-sources|experiments|query|integrations)\b/, 'attribution:write', 'run'],
@@ -40,26 +41,29 @@ const CONTRACT_TABLE: readonly Row[] = [
   [/^\w+ \/campaigns\b/, 'campaigns:read', 'read'],
   [/^\w+ \/(health|brand)\b/, 'health:read', 'read'],
   [/^GET \/billing\b/, 'billing:read', 'administer'],
-  [/^POST \/billing\b/, 'billing:read', 'administer', true],
+  [/^POST \/billing\b/, 'billing:read', 'administer', 'secret'],
   [/^POST \/commissions\/verify$/, 'referrals:read', 'administer'],
   [/^\w+ \/audit\b/, 'audit:read', 'audit'],
-  [/^\w+ \/keys\b/, null, 'account', true],
+  [/^POST \/keys$/, null, 'account', 'secret', 'live'],
+  [/^\w+ \/keys\b/, null, 'account', 'secret'],
   [/^GET \/events$/, null, 'read'],
-  [/^\w+ \/webhooks\b/, null, 'configure'],
+  [/^GET \/webhooks\b/, null, 'configure'],
+  [/^\w+ \/webhooks\b/, null, 'configure', 'secret'],
   [/^GET \/workspaces\b/, null, 'self'],
-  [/^POST \/workspaces$/, null, 'account', true],
-  [/^\w+ \/workspaces\/\{\w+\}/, null, 'administer', true],
+  [/^POST \/workspaces$/, null, 'account', 'secret'],
+  [/^\w+ \/workspaces\/\{\w+\}/, null, 'administer', 'secret'],
 ];
 
 /** How each player must be refused what an action covers; undefined: it must not. */
 function refusals(action: Action): Record<string, string | undefined> {
-  const { scope, right, ...rest }: { scope: Scope | null; right: string; secret?: true } = ACTIONS[action];
+  const { scope, right, ...rest }: { scope: Scope | null; right: string } & Partial<Record<Limit, true>> = ACTIONS[action];
   return {
     nobody: '401 invalid_api_key',
     'an unknown key': '401 invalid_api_key',
     'a revoked key': '401 expired_api_key',
     'an expired key': '401 expired_api_key',
     'a granted token': rest.secret === true ? '403 insufficient_permissions secret_required' : undefined,
+    'a test key': rest.live === true ? '403 insufficient_permissions live_key_required' : undefined,
     ...Object.fromEntries(SCOPES.map((each) => [`all but ${each}`, each === scope ? '403 insufficient_permissions missing_scope' : undefined])),
     ...Object.fromEntries(ROLES.map((role) => [role, RIGHTS[role].includes(right) ? undefined : '403 insufficient_permissions role'])),
   };
@@ -103,7 +107,7 @@ describe('who is refused what', () => {
         return;
       }
       const row = CONTRACT_TABLE.find(([pattern]) => pattern.test(each.name));
-      expect(ACTIONS[operation.action]).toEqual({ scope: row?.[1], right: row?.[2], ...(row?.[3] === true ? { secret: true } : {}) });
+      expect(ACTIONS[operation.action]).toEqual({ scope: row?.[1], right: row?.[2], ...Object.fromEntries((row?.slice(3) ?? []).map((limit) => [limit, true])) });
       const found = await outcomes(async ({ caller }) => (await answerOf(await send(each, exampleRequest(operation, unknownId), caller))).outcome);
       expect(found).toEqual(refusals(operation.action));
     });

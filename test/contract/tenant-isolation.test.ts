@@ -44,7 +44,7 @@ describe('what outsiders can find out', () => {
     const acting = { id: uuidFromPublicId('ws', workspace)!, role: 'owner', homeAccountId: guestIdentity.accountId } as const;
     outsiders = {
       [OUTSIDERS[0]]: { name: OUTSIDERS[0], caller: stranger, workspace: null, principal: { ...ownerPrincipal, ...(await identityOf(database, stranger)) }, own: await furnish(stranger), knows: [], mayRead: [] },
-      [OUTSIDERS[1]]: { name: OUTSIDERS[1], caller: tester, workspace: null, principal: { ...ownerPrincipal, environment: 'sandbox' }, own: await furnish(tester), knows: ['agent', 'ws'], mayRead: ['audit'] },
+      [OUTSIDERS[1]]: { name: OUTSIDERS[1], caller: tester, workspace: null, principal: { ...ownerPrincipal, environment: 'sandbox' }, own: await furnish(tester), knows: ['agent'], mayRead: ['audit'] },
       [OUTSIDERS[2]]: { name: OUTSIDERS[2], caller: guest.in(workspace), workspace, principal: { ...ownerPrincipal, agentId: guestIdentity.agentId, workspace: acting }, own: { ...(await furnish(guest.in(workspace), true)), ws: workspace }, knows: ['agent'], mayRead: ['administer', 'audit'] },
     };
   });

@@ -149,6 +149,7 @@ describe('the answer', () => {
     ['nonsense', async () => '<b>', 401, 'There is no such key'],
     ['a key that nobody was given', async () => 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', 401, 'There is no such key'],
     ['an agent’s key', async () => agent.key!, 401, 'This is the key of an agent'],
+    ['an access token', async () => String((await agent.post('/oauth/token', { grant_type: 'client_credentials', client_id: clientId, client_secret: agent.key })).body['access_token']), 401, 'There is no such key'],
     ['a key without any of the scopes', async () => (await issueKey('svc_live_sk', ['audit:read'])).key, 403, 'none of the permissions'],
   ])('%s is told on the page, which asks again', async (_name, key, status, words) => {
     const secret = await key();

@@ -2,6 +2,7 @@ import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import WebSocket from 'ws';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
+import { withTestKey } from '../test-key.ts';
 
 const RANGE = ['2026-01-01', '2026-01-31'];
 const clock = () => new Date('2026-02-11T12:00:00Z');
@@ -74,6 +75,30 @@ describe.each(LAYOUTS)('workspaces, %s', (layout) => {
     await Promise.all([add(owner, guestId, 'viewer', shared), add(guest, ownerId, 'viewer', shared)]);
     const workspaces = (await owner.get('/workspaces')).body['workspaces'] as unknown as { workspace_id: string; members: { role: string }[] }[];
     expect(workspaces.find((each) => each.workspace_id === shared)!.members.filter(({ role }) => role === 'owner')).toHaveLength(1);
+  });
+
+  test('a test key has workspaces of its own, and lets nobody into those of production', async () => {
+    const test = await withTestKey(house, owner);
+    expect(refusal(await add(test, guestId, 'owner'))).toEqual([404, 'resource_not_found', undefined]);
+    expect(refusal(await test.in(workspace).get('/data-sources'))).toEqual([404, 'resource_not_found', undefined]);
+    const toy = id(await test.post('/workspaces', { name: 'Toy' }), 'workspace_id');
+    expect((await add(test, guestId, 'viewer', toy)).status).toBe(201);
+    expect(ids(await test.get('/workspaces'), 'workspaces', 'workspace_id')).toEqual([toy]);
+    expect((await (await withTestKey(house, guest)).in(toy).get('/data-sources')).status).toBe(200);
+    for (const live of [owner, guest]) {
+      expect(ids(await live.get('/workspaces'), 'workspaces', 'workspace_id')).not.toContain(toy);
+      expect((await live.in(toy).get('/data-sources')).status).toBe(404);
+      expect(refusal(await connect(live, { workspace_id: toy }))).toEqual([422, 'validation_error', 'unknown_workspace']);
+    }
+  });
+
+  test('a key gives away no role that allows more than its own scopes', async () => {
+    const { body } = await owner.post('/keys', { scopes: ['attribution:read'] });
+    const narrow = new Caller(house.root, String(body['live']!['key']));
+    const shared = id(await narrow.post('/workspaces', { name: 'Narrow' }), 'workspace_id');
+    for (const role of ['owner', 'analyst', 'auditor']) expect(refusal(await add(narrow, guestId, role, shared))).toEqual([403, 'insufficient_permissions', 'missing_scope']);
+    expect((await add(narrow, guestId, 'viewer', shared)).status).toBe(201);
+    expect((await add(owner, guestId, 'owner', shared)).status).toBe(200);
   });
 
   test('every change of a role is told to the audit log of the owner, a repetition is not', async () => {

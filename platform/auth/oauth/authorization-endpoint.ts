@@ -104,6 +104,8 @@ export class OauthAuthorizationEndpoint implements AuthorizationEndpoint {
   async approve(request: AuthorizationRequest, key: string, arrival: Omit<Arrival, 'authorization'>): Promise<string> {
     const { database, admission, codes } = this.#services;
     if (apiKeyKind(key) === 'svc_agent_sk') throw new ProblemError('invalid_api_key', 'This is the key of an agent. Use a secret key of your account: svc_live_sk_… or svc_test_sk_….');
+    // A token is nobody's to hand on: what it was given for is less, and ends sooner.
+    if (apiKeyKind(key) === undefined) throw new ProblemError('invalid_api_key', 'This is no secret key.', { param: '/key' });
     const { principal: owner } = await admission.admit({ ...arrival, authorization: `Bearer ${key}` });
     const scopes = request.scopes.filter((scope) => owner.scopes.includes(scope));
     if (scopes.length === 0) throw new ProblemError('insufficient_permissions', 'This key has none of the permissions that are asked for. Use another key.');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { lockAccount } from '../../../platform/auth/account-store.ts';
+import { assertCovers } from '../../../platform/auth/actions.ts';
 import { isAddressRange } from '../../../platform/auth/address-range.ts';
 import { issuedApiKey, type IssuedKeyPair } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../platform/auth/principal.ts';
@@ -11,7 +12,7 @@ import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { API_VERSIONS } from '../../../schema/value-lists.ts';
 import { rewardNarrowScopes } from '../registry/trust-score.ts';
-import { assertCovers, type KeyServices } from './key-services.ts';
+import type { KeyServices } from './key-services.ts';
 
 const MOST_RANGES = 100;
 
@@ -34,12 +35,11 @@ export interface CreatedKeyPair extends IssuedKeyPair {
 /**
  * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent.
  * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan, `in_the_past`
- *   for an end that is over), `insufficient_permissions` (`missing_scope`; `live_key_required` from the sandbox)
+ *   for an end that is over), `insufficient_permissions` / `missing_scope`
  */
 export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof keyPairEffect>>): Promise<CreatedKeyPair> {
   const input = parseInput(request, rawInput);
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
-  if (principal.environment === 'sandbox') throw new ProblemError('insufficient_permissions', 'A test key cannot make live keys. Use a live key, or the key of the agent.', { code: 'live_key_required' });
   assertCovers(principal, scopes, '/scopes');
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {

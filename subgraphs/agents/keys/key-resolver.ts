@@ -44,7 +44,7 @@ export class KeyResolver {
 
   @Mutation(() => CreateKeyPayload, { description: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).' })
   async createKey(@Ctx() context: RequestContext, @Arg('input', () => CreateKeyInput) input: CreateKeyInput): Promise<CreateKeyPayload> {
-    const principal = assertKeyManager(context, 'key:write');
+    const principal = assertKeyManager(context, 'key:create');
     const pair = await exactlyOnce(this.#services.database, context, {
       effect: keyPairEffect,
       act: (settle) => createKeyPair(this.#services, context, principal, input, settle),

@@ -1,6 +1,6 @@
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
-import type { Principal, RequestContext, Scope } from '../../../platform/auth/principal.ts';
+import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 
@@ -17,18 +17,8 @@ export interface KeyServices {
  * @throws ProblemError those of {@link assertAction}, and `insufficient_permissions` / `workspace`: keys open a whole
  *   account, and a role in one of its workspaces must not lead to them
  */
-export function assertKeyManager(context: RequestContext, action: 'key:read' | 'key:write'): Principal {
+export function assertKeyManager(context: RequestContext, action: 'key:read' | 'key:create' | 'key:write'): Principal {
   const principal = assertAction(context.principal, action);
   if (principal.workspace === null) return principal;
   throw new ProblemError('insufficient_permissions', 'Keys belong to an account, not to a workspace. Send the request without SVC-Workspace.', { code: 'workspace' });
-}
-
-/**
- * Nobody gets more out of a key than it has itself.
- * @throws ProblemError `insufficient_permissions` / `missing_scope`
- */
-export function assertCovers(principal: Principal, scopes: readonly Scope[], param: string): void {
-  const beyond = scopes.filter((scope) => !principal.scopes.includes(scope));
-  if (beyond.length === 0) return;
-  throw new ProblemError('insufficient_permissions', `Your own key lacks ${beyond.join(', ')}, and a key cannot give what it has not. Use a key that has these scopes.`, { code: 'missing_scope', param });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AccountKeys, type ApiKeyRecord } from '../../../platform/auth/account-keys.ts';
 import { lockAccount } from '../../../platform/auth/account-store.ts';
+import { assertCovers } from '../../../platform/auth/actions.ts';
 import { issuedApiKey, type IssuedApiKey } from '../../../platform/auth/key-store.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -10,7 +11,7 @@ import { agentUuid, publicId, requireUuid, shownId, uuid, type Uuid } from '../.
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
 import { rewardRotation, trustScoreOf } from '../registry/trust-score.ts';
-import { assertCovers, type KeyServices } from './key-services.ts';
+import type { KeyServices } from './key-services.ts';
 
 const grace = z.object({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS).nullish() });
 

@@ -8,7 +8,7 @@ import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { assertCallableAddress } from '../callable-address.ts';
 import type { ShownWebhook, webhookEffect } from './create-webhook.ts';
-import { assertMayHear, webhookUrl } from './webhook-input.ts';
+import { assertMayHear, heardBy, webhookUrl } from './webhook-input.ts';
 import type { WebhookServices } from './webhook-services.ts';
 
 const changes = z.object({
@@ -40,6 +40,8 @@ export async function updateWebhook(services: WebhookServices, principal: Princi
       metadata: metadata ?? undefined,
       secret: secret == null ? undefined : { sealed: endpointSecrets.seal(secret, webhookId), prefix: secretPrefixOf(secret) },
     });
+    // Whoever says where it goes hears it.
+    if (url != null) assertMayHear(principal, heardBy(webhook));
     // What waited for it is due.
     if (active === true) await pubSub.publish(em, DELIVERIES_TOPIC, null);
     await settle(em, { webhookId, secret: secret ?? null });

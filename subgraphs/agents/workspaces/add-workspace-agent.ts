@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { assertAction } from '../../../platform/auth/actions.ts';
+import { assertAction, assertCovers, scopesOfRole } from '../../../platform/auth/actions.ts';
 import { ROLES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
 import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from '../../../platform/auth/workspace-store.ts';
 import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -29,13 +29,16 @@ export interface MembershipServices {
 }
 
 /**
- * Adds an agent to a workspace, or gives a member another role. The caller must be an owner of that workspace.
- * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` / `role`, `validation_error` (a bad member,
+ * Adds an agent to a workspace, or gives a member another role. The caller must be an owner of that workspace, with a key
+ * that has the scopes of what the role allows.
+ * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` (`role`, `missing_scope`), `validation_error` (a bad member,
  *   `unknown_agent`), `conflict` / `last_owner`
  */
 export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<Membership>): Promise<Membership> {
   const input = parseInput(request, rawInput);
   const inside = assertAction(await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'), 'workspace:write');
+  // The agent comes with a key of its own, which may have every scope.
+  assertCovers(principal, scopesOfRole(input.role), '/role');
   const acting = inside.workspace!;
   const workspace = { id: acting.id as Uuid, accountId: inside.accountId as Uuid };
   const agentId = agentUuid(input.agentId);

@@ -20,7 +20,8 @@ const request = z.object({
 });
 
 /**
- * Makes a workspace of the caller's account, with the calling agent as its owner. Its region never changes.
+ * Makes a workspace of the caller's account in the caller's environment, with the calling agent as its owner. Neither its
+ * environment nor its region ever changes.
  * @param region the one that this deployment serves
  * @throws ProblemError `validation_error` for a bad member, with code `region_not_served` for another region
  */
@@ -40,7 +41,7 @@ export async function createWorkspace(database: Database, region: Region, princi
     members: principal.agentId === null ? [] : [{ agentId: principal.agentId as Uuid, role: 'owner', addedBy: callerId(principal), addedAt: now }],
   };
   await database.asTenant(principal.accountId, async (em) => {
-    await insertWorkspace(em, workspace);
+    await insertWorkspace(em, workspace, principal.environment);
     await settle(em, { workspaceId: workspace.id });
   });
   return workspace;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { fingerprintOf } from '../../../platform/idempotency/idempotency-key.ts';
+import type { Principal } from '../../../platform/auth/principal.ts';
+import { claimScope, fingerprintOf } from '../../../platform/idempotency/idempotency-key.ts';
 
 test('requests with one JSON body have one fingerprint, whatever the order of their members; others have another', () => {
   fc.assert(
@@ -14,4 +15,14 @@ test('requests with one JSON body have one fingerprint, whatever the order of th
 test('a number beyond a double has a fingerprint of its own', () => {
   const [large, negative] = [JSON.parse('{"a":[1e999]}'), JSON.parse('{"a":[-1e999]}')] as Record<string, unknown>[];
   expect(new Set([fingerprintOf(large!), fingerprintOf(negative!), fingerprintOf({ a: [null] })]).size).toBe(3);
+});
+
+test('the credentials of an account share its keys; agents that act for it have their own', () => {
+  const own: Principal = { kind: 'agent', accountId: 'a', agentId: 'x', credentialId: 'k1', scopes: [], environment: 'live', proof: 'secret', workspace: null };
+  const scopeOf = (changes: Partial<Principal>): string => claimScope({ ...own, ...changes }, '192.0.2.1');
+  expect(scopeOf({ credentialId: 'k2' })).toBe(scopeOf({}));
+  const delegated = { proof: 'delegated' as const, credentialId: 't1' };
+  expect(scopeOf({ ...delegated, credentialId: 't2' })).toBe(scopeOf(delegated));
+  const inside = { workspace: { id: 'w', role: 'viewer' as const, homeAccountId: 'b' } };
+  expect(new Set([scopeOf({}), scopeOf({ environment: 'sandbox' }), scopeOf(delegated), scopeOf({ ...delegated, agentId: 'y' }), scopeOf(inside), scopeOf({ ...inside, agentId: 'y' })]).size).toBe(6);
 });
