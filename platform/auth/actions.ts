@@ -26,8 +26,7 @@ interface Permission {
 export const ACTIONS = {
   'agent:readSelf': { scope: null, right: 'self' },
   'agent:read': { scope: null, right: 'self' },
-  // There is one profile in both environments: where an agent is called, and where consents to it are sent.
-  'agent:write': { scope: 'referrals:write', right: 'self', live: true },
+  'agent:write': { scope: 'referrals:write', right: 'self' },
   'referral:read': { scope: 'referrals:read', right: 'administer' },
   'attribution:read': { scope: 'attribution:read', right: 'read' },
   'attribution:run': { scope: 'attribution:write', right: 'run' },
@@ -45,8 +44,7 @@ export const ACTIONS = {
   'key:write': { scope: null, right: 'account', secret: true },
   // Each event type needs the scope of its family besides.
   'webhook:read': { scope: null, right: 'configure' },
-  // What is sent outlives the token that asked for it.
-  'webhook:write': { scope: null, right: 'configure', secret: true },
+  'webhook:write': { scope: null, right: 'configure' },
   'workspace:read': { scope: null, right: 'self' },
   // A membership outlives the token that made it.
   'workspace:create': { scope: null, right: 'account', secret: true },

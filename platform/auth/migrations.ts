@@ -1,5 +1,5 @@
 import type { MigrationOwner } from '../postgres/migrate.ts';
-import { oauthMigration } from './oauth/migration.ts';
+import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
@@ -127,5 +127,6 @@ export const authOwner: MigrationOwner = {
     admissionOfManyMigration,
     noncesOfManyMigration,
     workspaceEnvironmentMigration,
+    livingGrantsMigration,
   ],
 };

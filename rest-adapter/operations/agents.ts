@@ -190,7 +190,7 @@ export const agentOperations = [
     action: 'agent:write',
     document: 'UpdateAgent',
     summary: 'Change the calling agent',
-    description: 'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). Not with a test key.',
+    description: 'Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key changes how the sandbox shows the agent, and nothing else.',
     bodySchema: update,
     success: { status: 200, description: 'The profile as it is now', schema: updatedProfile },
     problems: ['resource_not_found'],

@@ -407,7 +407,7 @@ export interface paths {
         head?: never;
         /**
          * Change the calling agent
-         * @description Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). Not with a test key.
+         * @description Members that are left out stay as they are. redirect_uris are where GET /v1/oauth/authorize may send resource owners back to; on 127.0.0.1 and localhost any port will do (RFC 8252). A test key changes how the sandbox shows the agent, and nothing else.
          *
          *     Needs the scope `referrals:write`.
          */
@@ -1863,7 +1863,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1897,7 +1897,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1928,7 +1928,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;

@@ -63,5 +63,12 @@ export const agentsOwner: MigrationOwner = {
       ],
     },
     referralsMigration,
+    {
+      name: '006-sandbox-presentation',
+      up: [
+        `alter table agents.agents add column sandbox_presentation jsonb`,
+        `comment on column agents.agents.sandbox_presentation is 'what test keys have changed: the sandbox shows it, and nothing else knows of it'`,
+      ],
+    },
   ],
 };

@@ -91,6 +91,23 @@ describe('one environment of an account against the other', () => {
     expect((await caller.delete('/data-sources/ds_sandbox_shopify')).status).toBe(404);
   });
 
+  test('what a test key changes of the agent, the sandbox alone shows', async () => {
+    const shown = async ({ caller }: { caller: Caller }): Promise<unknown> => {
+      const { name, capabilities, callback_url, redirect_uris } = (await caller.get('/agents/me')).body;
+      return { name, capabilities, callback_url, redirect_uris };
+    };
+    const { live, sandbox } = sides;
+    const before = await shown(live);
+    const changes = { name: 'toy-agent', callback_url: 'https://toy.example/hook', redirect_uris: ['https://toy.example/back'] };
+    const changed = await sandbox.caller.send('PATCH', '/agents/me', JSON.stringify(changes), { 'content-type': 'application/json' });
+    expect([changed.status, changed.body]).toMatchObject([200, changes]);
+    expect((await sandbox.caller.send('PUT', '/agents/me/capabilities', '{"capabilities":["journey"]}', { 'content-type': 'application/json' })).status).toBe(200);
+    expect(await shown(sandbox)).toEqual({ ...changes, capabilities: ['journey'] });
+    expect(await shown(live)).toEqual(before);
+    const consent = new URLSearchParams({ response_type: 'code', client_id: String((await live.caller.get('/agents/me')).body['id']), redirect_uri: changes.redirect_uris[0]!, code_challenge: 'a'.repeat(43), code_challenge_method: 'S256', state: 'state-of-the-client' });
+    expect((await fetch(`${house.root}/v1/oauth/authorize?${consent}`, { redirect: 'manual' })).status).toBe(400);
+  });
+
   test('what the sandbox recovers is nobody’s merit', async () => {
     await sides.sandbox.caller.post('/attribution', { data_source_id: 'ds_sandbox_google_ads', date_range: ['2026-06-01', '2026-07-31'] });
     const agents = await Promise.all(Object.values(sides).map(async ({ caller }) => (await caller.get('/agents/me')).body['total_delta_r_cents'] as Json | undefined));

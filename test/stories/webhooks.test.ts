@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_CATALOGUE, type EventType } from '../../platform/events/event-catalogue.ts';
 import { recordEvent } from '../../platform/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
+import { storeAccessToken } from '../access-token.ts';
 import { withTestKey } from '../test-key.ts';
-import { answer, openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
+import { answer, failFirst, openReceiver, type Received, type Receiver } from '../webhook-receiver.ts';
 
 const refusal = ({ status, body }: Answer) => [status, body['error']?.['type'], body['error']?.['code'], body['error']?.['param']];
 const list = (answered: Answer, member: string) => answered.body[member] as unknown as Json[];
@@ -76,6 +78,41 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
       await caller.delete(`/webhooks/${id}`);
     }
   });
+
+  test('a subscription of a granted token ends with the grant, and what waits for it; a key of the account takes it over', async () => {
+    const owner = new Client({ connectionString: house.ownerUrl });
+    await owner.connect();
+    try {
+      const token = await storeAccessToken(owner, house.keyPepper, account.accountId, { proof: 'delegated' });
+      const { body } = await create({ url: `${receiver.url}/granted`, events: ['forecast.ready'] }, new Caller(house.root, token));
+      expect(body).toMatchObject({ active: true, disabled_reason: null });
+      const shown = async () => (await caller.get(`/webhooks/${String(body['id'])}`)).body;
+      await happens('forecast.ready');
+      await receiver.until(1, at('/granted'));
+
+      receiver.behave('/granted', answer(503, 'not now', { 'retry-after': '2' }));
+      await happens('forecast.ready');
+      await receiver.until(2, at('/granted'));
+      await new Caller(house.root, null).post('/oauth/revoke', { token });
+      receiver.behave('/granted', answer(200));
+      await happens('forecast.ready');
+      expect(await shown()).toMatchObject({ active: false, disabled_reason: 'grant_ended' });
+      expect(list(await caller.get('/webhooks'), 'webhooks').map(({ id }) => id)).not.toContain(body['id']);
+      // What comes to this one after three seconds comes after the second attempt at the other was due.
+      const { body: control } = await create({ url: `${receiver.url}/control`, events: ['forecast.ready'] });
+      receiver.behave('/control', failFirst(1, answer(503, '', { 'retry-after': '3' })));
+      await happens('forecast.ready');
+      await receiver.until(2, at('/control'));
+      await caller.delete(`/webhooks/${String(control['id'])}`);
+      expect(receiver.received.filter(at('/granted'))).toHaveLength(2);
+
+      expect((await patch(String(body['id']), { metadata: { kept: 'yes' } })).body).toMatchObject({ active: true, disabled_reason: null });
+      await receiver.until(3, at('/granted'));
+      await caller.delete(`/webhooks/${String(body['id'])}`);
+    } finally {
+      await owner.end();
+    }
+  }, 60_000);
 
   test('an event reaches whoever asked for it, signed for a client that knows nothing but the specification, and for a stock library', async () => {
     const own = 'a secret of my own';

@@ -46,4 +46,18 @@ export const oauthMigration: Migration = {
        as $$ with tokens as (delete from auth.tokens where expires_at < auth.clock() - interval '1 day' returning 1),
                   codes as (delete from auth.authorization_codes where expires_at < auth.clock() - interval '31 days' returning 1)
              select (select count(*) from tokens) + (select count(*) from codes) $$`,
-  ],};
+  ],
+};
+
+/** Whether what a grant began may go on: subscriptions outlive the token that made them, and must not outlive its grant. */
+export const livingGrantsMigration: Migration = {
+  name: '035-living-grants',
+  up: [
+    `create function auth.grant_lives(in_family uuid) returns boolean
+       language sql stable security definer set search_path = auth, pg_temp
+       as $$ select exists (
+               select from tokens token join api_keys key on key.id = token.key_id
+               where token.family_id = in_family and token.used_at is null and token.revoked_at is null and key.revoked_at is null
+                 and least(token.expires_at, key.expires_at, key.grace_ends_at) > clock()) $$`,
+  ],
+};

@@ -18,6 +18,8 @@ export interface NewEndpoint {
   readonly sealedSecret: Buffer;
   readonly secretPrefix: string;
   readonly apiVersion: string;
+  /** What the caller showed: that of a granted token makes the endpoint end with the grant. */
+  readonly credentialId?: string | undefined;
 }
 
 /** What is left out stays as it is. */
@@ -29,12 +31,17 @@ export interface EndpointChanges {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** The one before signs beside it for a day; the one before that no more. */
   readonly secret?: { readonly sealed: Buffer; readonly prefix: string } | undefined;
+  /** As in {@link NewEndpoint}: whoever changes it answers for it from now on. */
+  readonly credentialId?: string | undefined;
 }
 
 type Moment = 'lastSuccessAt' | 'lastFailureAt' | 'createdAt' | 'updatedAt';
 type Row = Omit<Endpoint, Moment> & Readonly<Record<Moment, string | null>>;
 
-const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes, is_active as "isActive", disabled_reason as "disabledReason", metadata,
+const GRANTED = '(grant_id is null or auth.grant_lives(grant_id))';
+const GRANT_OF_CREDENTIAL = `(select family_id from auth.tokens where id = ? and proof = 'delegated')`;
+const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes, is_active and ${GRANTED} as "isActive",
+  case when ${GRANTED} then disabled_reason else 'grant_ended' end as "disabledReason", metadata,
   secret_prefix as "secretPrefix", api_version as "apiVersion", delivered, failed, last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt", created_at as "createdAt", updated_at as "updatedAt"`;
 const TEXTS = `array(select jsonb_array_elements_text(?::jsonb))`;
 
@@ -42,29 +49,29 @@ const TEXTS = `array(select jsonb_array_elements_text(?::jsonb))`;
  * @throws ProblemError `validation_error` / `too_many_webhooks`
  */
 export async function insertEndpoint(em: SqlEntityManager, endpoint: NewEndpoint): Promise<Endpoint> {
-  const { id, kind, accountId, environment, workspaceId, url, events, scopes, metadata, sealedSecret, secretPrefix, apiVersion } = endpoint;
+  const { id, kind, accountId, environment, workspaceId, url, events, scopes, metadata, sealedSecret, secretPrefix, apiVersion, credentialId } = endpoint;
   if (kind === 'webhook') {
     // Counted under a lock, so that nobody gets past the limit side by side.
     await em.execute(`select pg_advisory_xact_lock(hashtextextended(? || ' webhooks', 4))`, [accountId]);
     if ((await countWebhooks(em, true)) >= MAX_WEBHOOKS) throw new ProblemError('validation_error', `There are ${MAX_WEBHOOKS} webhooks already, which is the most. Delete one that nobody needs.`, { code: 'too_many_webhooks', status: 400 });
   }
   const rows = await em.execute<Row[]>(
-    `insert into events.webhook_endpoints (id, kind, account_id, environment, workspace_id, url, events, scopes, metadata, secret, secret_prefix, api_version)
-     values (?, ?, ?, ?, ?, ?, ${TEXTS}, ${TEXTS}, ?::jsonb, ?, ?, ?) returning ${COLUMNS}`,
-    [id, kind, accountId, environment, workspaceId, url, JSON.stringify(events), JSON.stringify(scopes), JSON.stringify(metadata), sealedSecret, secretPrefix, apiVersion],
+    `insert into events.webhook_endpoints (id, kind, account_id, environment, workspace_id, url, events, scopes, metadata, secret, secret_prefix, api_version, grant_id)
+     values (?, ?, ?, ?, ?, ?, ${TEXTS}, ${TEXTS}, ?::jsonb, ?, ?, ?, ${GRANT_OF_CREDENTIAL}) returning ${COLUMNS}`,
+    [id, kind, accountId, environment, workspaceId, url, JSON.stringify(events), JSON.stringify(scopes), JSON.stringify(metadata), sealedSecret, secretPrefix, apiVersion, credentialId ?? null],
   );
   return endpointOf(rows[0]!);
 }
 
 /** Those of the tenant that `em` acts for, newest first. */
 export async function listWebhooks(em: SqlEntityManager, all: boolean, page: { readonly limit: number; readonly offset: number }): Promise<readonly Endpoint[]> {
-  const rows = await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where kind = 'webhook' and (is_active or ?) order by id desc limit ? offset ?`, [all, page.limit, page.offset]);
+  const rows = await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${GRANTED}) or ?) order by id desc limit ? offset ?`, [all, page.limit, page.offset]);
   return rows.map(endpointOf);
 }
 
 /** How many {@link listWebhooks} would find in all. */
 export async function countWebhooks(em: SqlEntityManager, all: boolean): Promise<number> {
-  const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_endpoints where kind = 'webhook' and (is_active or ?)`, [all]);
+  const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${GRANTED}) or ?)`, [all]);
   return Number(row.count);
 }
 
@@ -80,7 +87,7 @@ function noWebhook(id: string): never {
 
 /** Every endpoint of the tenant that `em` acts for to which something may be sent. */
 export async function activeEndpoints(em: SqlEntityManager): Promise<readonly Endpoint[]> {
-  return (await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where is_active order by id`)).map(endpointOf);
+  return (await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where is_active and ${GRANTED} order by id`)).map(endpointOf);
 }
 
 /** The callback of the agent of the account that `em` acts for. */
@@ -94,15 +101,15 @@ export async function findCallback(em: SqlEntityManager): Promise<Endpoint | nul
  * @returns it as it is now
  */
 export async function changeEndpoint(em: SqlEntityManager, id: Uuid, changes: EndpointChanges): Promise<Endpoint> {
-  const { url, events, isActive, metadata, secret } = changes;
+  const { url, events, isActive, metadata, secret, credentialId } = changes;
   if (isActive === true) {
     await em.execute(`update events.webhook_endpoints set disabled_reason = null, failures_in_a_row = 0, timeouts_in_a_row = 0 where id = ?`, [id]);
     await em.execute(`update events.webhook_deliveries set status = 'failed', completed_at = clock_timestamp() where endpoint_id = ? and status = 'pending' and begun_at < clock_timestamp() - interval '24 hours'`, [id]);
   }
   if (events !== undefined) await em.execute(`update events.webhook_endpoints set events = ${TEXTS}, scopes = ${TEXTS} where id = ?`, [JSON.stringify(events.choice), JSON.stringify(events.scopes), id]);
   const rows = await em.execute<Row[]>(
-    `update events.webhook_endpoints set url = coalesce(?, url), is_active = coalesce(?, is_active), metadata = coalesce(?::jsonb, metadata), updated_at = clock_timestamp() where id = ? returning ${COLUMNS}`,
-    [url ?? null, isActive ?? null, metadata === undefined ? null : JSON.stringify(metadata), id],
+    `update events.webhook_endpoints set url = coalesce(?, url), is_active = coalesce(?, is_active), metadata = coalesce(?::jsonb, metadata), grant_id = ${GRANT_OF_CREDENTIAL}, updated_at = clock_timestamp() where id = ? returning ${COLUMNS}`,
+    [url ?? null, isActive ?? null, metadata === undefined ? null : JSON.stringify(metadata), credentialId ?? null, id],
   );
   if (secret === undefined) return endpointOf(rows[0]!);
   const sealed = await em.execute<Row[]>(

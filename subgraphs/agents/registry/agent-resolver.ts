@@ -56,11 +56,11 @@ export class AgentResolver {
       recall: async ({ accountId, agentId, ...secrets }) => ({ agent: { accountId, id: agentId }, ...secrets }),
     });
     const trust = this.#trust(context);
-    const profile = await findProfile(database, agent.accountId, agent.id);
+    const profile = await findProfile(database, agent.accountId, agent.id, 'live');
     return { agent: presentAgent(profile!, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
   }
 
-  @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { callbackSecret } = await exactlyOnce(this.#services.database, context, {
@@ -72,7 +72,7 @@ export class AgentResolver {
     return { agent, callbackSecret, trust: agent.trust };
   }
 
-  @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateCapabilities(@Ctx() context: RequestContext, @Arg('input', () => UpdateCapabilitiesInput) input: UpdateCapabilitiesInput): Promise<UpdateCapabilitiesPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { database, clock } = this.#services;

@@ -1,9 +1,19 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CAPABILITIES } from '../../../schema/value-lists.ts';
+import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Tier } from '../../../platform/auth/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];
+
+/** What an agent says of itself, and may change. */
+export interface Presentation {
+  name: string;
+  capabilities: Capability[];
+  callbackUrl: string | null;
+  redirectUris: string[];
+  isPublic: boolean;
+}
 
 const AgentSchema = defineEntity({
   name: 'Agent',
@@ -21,6 +31,8 @@ const AgentSchema = defineEntity({
     callbackUrl: p.text().nullable(),
     redirectUris: p.array().$type<string[]>().default([]),
     isPublic: p.boolean().default(false),
+    /** What its test keys have changed: the sandbox shows it, and nothing else knows of it. */
+    sandboxPresentation: p.json().$type<Partial<Presentation>>().nullable(),
     tier: p.text().$type<Tier>().default('discovery'),
     trustScore: p.float().default(0.5),
     status: p.text().$type<'active' | 'suspended' | 'closed'>().default('active'),
@@ -30,5 +42,11 @@ const AgentSchema = defineEntity({
 });
 
 /** An AI agent in the registry. One account has one agent; the account is the operator. */
-export class Agent extends AgentSchema.class {}
+export class Agent extends AgentSchema.class {
+  /** Changes what the agent says of itself, in one environment. */
+  present(changes: Partial<Presentation>, environment: Environment): void {
+    if (environment === 'live') Object.assign(this, changes);
+    else this.sandboxPresentation = { ...this.sandboxPresentation, ...changes };
+  }
+}
 AgentSchema.setClass(Agent);

@@ -1,8 +1,8 @@
-import type { Principal } from '../../../platform/auth/principal.ts';
+import type { Environment, Principal } from '../../../platform/auth/principal.ts';
 import { rateLimitOf, type RateLimit, type Standing } from '../../../platform/auth/rate-limits.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, Presentation } from './agent.ts';
 import type { PublicFace } from './public-face.ts';
 
 /** What an agent may know of itself. */
@@ -20,18 +20,20 @@ export interface Profile extends PublicFace {
 
 /** The calling agent, wherever it acts; null for a key without one, and for a token that another account granted. */
 export async function ownProfile(database: Database, principal: Principal): Promise<Profile | null> {
-  return principal.agentId === null ? null : findProfile(database, homeOf(principal), principal.agentId);
+  return principal.agentId === null ? null : findProfile(database, homeOf(principal), principal.agentId, principal.environment);
 }
 
-/** An agent of this account; null where it is none. */
-export async function findProfile(database: Database, accountId: string, agentId: string): Promise<Profile | null> {
-  const [row] = await database.askAs<Omit<Profile, 'createdAt' | 'rateLimit'> & Standing & { readonly createdAt: string }>(accountId, {
+/** An agent of this account, as one environment shows it; null where it is none. */
+export async function findProfile(database: Database, accountId: string, agentId: string, environment: Environment): Promise<Profile | null> {
+  const [row] = await database.askAs<Omit<Profile, 'createdAt' | 'rateLimit'> & Standing & { readonly createdAt: string; readonly inSandbox: Partial<Presentation> | null }>(accountId, {
     name: 'agents.profile',
     text: `select agent.id, agent.name, agent.operator_id as "operatorId", agent.operator_email as "operatorEmail", capabilities, referral_code as "referralCode", callback_url as "callbackUrl",
-                  redirect_uris as "redirectUris", is_public as "isPublic", agent.tier, trust_score::float8 as "trustScore", status, to_jsonb(agent.created_at) #>> '{}' as "createdAt",
+                  redirect_uris as "redirectUris", is_public as "isPublic", sandbox_presentation as "inSandbox", agent.tier, trust_score::float8 as "trustScore", status, to_jsonb(agent.created_at) #>> '{}' as "createdAt",
                   account.plan, account.requests_per_minute as "agreedPerMinute", account.requests_per_day as "agreedPerDay"
            from agents.agents agent join auth.accounts account using (account_id) where agent.id = $1`,
     values: [agentId],
   });
-  return row === undefined ? null : { ...row, createdAt: new Date(row.createdAt), rateLimit: rateLimitOf(row) };
+  if (row === undefined) return null;
+  const { inSandbox, ...profile } = row;
+  return { ...profile, ...(environment === 'sandbox' ? inSandbox : {}), createdAt: new Date(row.createdAt), rateLimit: rateLimitOf(row) };
 }

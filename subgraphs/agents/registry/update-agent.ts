@@ -32,7 +32,7 @@ const changes = z.object({
 export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
 
 /**
- * Changes the calling agent.
+ * Changes the calling agent, or with a test key how the sandbox shows it.
  * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
  */
 export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
@@ -41,12 +41,18 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
-    if (input.name != null) agent.name = input.name;
-    if (input.callbackUrl !== undefined) agent.callbackUrl = input.callbackUrl;
-    if (input.redirectUris != null) agent.redirectUris = [...new Set(input.redirectUris)];
-    if (input.public != null) agent.isPublic = input.public;
+    agent.present(
+      {
+        ...(input.name == null ? {} : { name: input.name }),
+        ...(input.callbackUrl === undefined ? {} : { callbackUrl: input.callbackUrl }),
+        ...(input.redirectUris == null ? {} : { redirectUris: [...new Set(input.redirectUris)] }),
+        ...(input.public == null ? {} : { isPublic: input.public }),
+      },
+      principal.environment,
+    );
     await em.flush();
-    const callbackSecret = input.callbackUrl === undefined ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
+    // Commissions are never earned in the sandbox.
+    const callbackSecret = input.callbackUrl === undefined || principal.environment !== 'live' ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
     await settle(em, { callbackSecret });
     return { callbackSecret };
   });

@@ -15,7 +15,7 @@ export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
 const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability') });
 
 /**
- * Replaces what the calling agent says it does. Descriptive only: scopes decide what it may do.
+ * Replaces what the calling agent says it does, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.
  * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation; `resource_not_found` for a
  *   key that is bound to no agent
  */
@@ -24,8 +24,8 @@ export async function updateCapabilities(database: Database, principal: Principa
   await database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
-    agent.capabilities = [...new Set(capabilities)];
-    agent.capabilitiesUpdatedAt = now;
+    agent.present({ capabilities: [...new Set(capabilities)] }, principal.environment);
+    if (principal.environment === 'live') agent.capabilitiesUpdatedAt = now;
     await em.flush();
     await settle(em, { updatedAt: now });
   });

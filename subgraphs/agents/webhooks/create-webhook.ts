@@ -50,6 +50,7 @@ export async function createWebhook(services: WebhookServices, context: RequestC
       sealedSecret: services.endpointSecrets.seal(secret, id),
       secretPrefix: secretPrefixOf(secret),
       apiVersion: context.apiVersion,
+      credentialId: principal.credentialId,
     });
     await settle(em, { webhookId: id, secret });
     return { webhook, secret };

@@ -39,6 +39,7 @@ export async function updateWebhook(services: WebhookServices, principal: Princi
       isActive: active ?? undefined,
       metadata: metadata ?? undefined,
       secret: secret == null ? undefined : { sealed: endpointSecrets.seal(secret, webhookId), prefix: secretPrefixOf(secret) },
+      credentialId: principal.credentialId,
     });
     // Whoever says where it goes hears it.
     if (url != null) assertMayHear(principal, heardBy(webhook));

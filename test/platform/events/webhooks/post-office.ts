@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { EVENT_CATALOGUE, type EventType } from '../../../../platform/events/event-catalogue.ts';
+import { authOwner } from '../../../../platform/auth/migrations.ts';
 import { eventsOwner } from '../../../../platform/events/migrations.ts';
 import { recordEvent, type RecordedEvent } from '../../../../platform/events/outbox.ts';
 import { startRelay } from '../../../../platform/events/relay.ts';
@@ -50,7 +51,7 @@ export interface PostOfficeOptions {
 }
 
 export async function openPostOffice({ caller, waitsMs = [50, 50, 50, 50, 50], leaseMs = 2_000 }: PostOfficeOptions): Promise<PostOffice> {
-  const testDatabase = await createTestDatabase([pubSubOwner, eventsOwner]);
+  const testDatabase = await createTestDatabase([pubSubOwner, authOwner, eventsOwner]);
   const database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'post-office', poolMax: 8, logger, timeoutMs: PATIENCE_MS });
   const pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   const secrets = new EndpointSecrets(new KeyVault(VAULT_SECRET));
