@@ -8,6 +8,7 @@ import { ProblemError } from '../schema/problems.ts';
 import { challengeOf } from '../platform/auth/challenge.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { RateLimitError, rateLimitHeaders } from '../platform/auth/rate-limits.ts';
+import { whileCredentialLasts } from '../platform/auth/while-credential-lasts.ts';
 import { readIdempotencyKey } from '../platform/idempotency/idempotency-key.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { graphiqlPage } from './graphiql-page.ts';
@@ -50,13 +51,16 @@ export function httpDoor(options: HttpDoorOptions): Middleware {
     ctx.vary('Accept');
     try {
       if (!METHODS.includes(ctx.method)) throw new ProblemError('method_not_allowed', `GraphQL takes ${METHODS.join(' and ')}, not ${ctx.method}.`);
-      const { request } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, workspaceId: ctx.get('svc-workspace').trim() || undefined, nonce: ctx.get('x-nonce') || undefined, idempotencyKey: readIdempotencyKey(ctx.get('svc-idempotency-key') || undefined, ctx.get('idempotency-key') || undefined), wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } }, ({ principal, windows }) => {
+      const { request, credential } = await admit(ctx.req, { requestId, authorization: ctx.get('authorization') || undefined, workspaceId: ctx.get('svc-workspace').trim() || undefined, nonce: ctx.get('x-nonce') || undefined, idempotencyKey: readIdempotencyKey(ctx.get('svc-idempotency-key') || undefined, ctx.get('idempotency-key') || undefined), wishes: { delay: ctx.get('svc-sandbox-delay') || undefined, force: ctx.get('svc-sandbox-force') || undefined } }, ({ principal, windows }) => {
         ctx.set(rateLimitHeaders(windows));
         if (principal.environment === 'sandbox') ctx.set('SVC-Environment', 'sandbox');
       });
       ctx.set({ 'SVC-API-Version': request.context.apiVersion, ...options.versionHeaders(request.context.apiVersion) });
       // Where Apollo's integration looks for it.
-      if (ctx.method !== 'GET') Object.assign(ctx.request, { body: jsonObject(await options.readJson(ctx.req, options.maxBodyBytes)) });
+      if (ctx.method !== 'GET') {
+        const reading = options.readJson(ctx.req, options.maxBodyBytes);
+        Object.assign(ctx.request, { body: jsonObject(await whileCredentialLasts((ended) => (credential === null ? () => undefined : options.admission.whenEnded(credential, ended)), reading)) });
+      }
       await publicRequests.run(request, () => executed(ctx, () => Promise.resolve()));
       // A stranger is counted once the document is known.
       ctx.set(rateLimitHeaders(request.windows));

@@ -8,6 +8,7 @@ import { newRequestId, publicId } from '../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
+import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { withInstallation, type Installation } from './installation.ts';
 
@@ -128,7 +129,8 @@ function showPair({ config }: Installation, { keyPairId, live, test }: IssuedKey
 
 function lineOf({ accountId, operatorEmail, operatorId, name, plan, tier, requestsPerMinute, requestsPerDay, workingKeys, createdAt }: AccountRecord): string {
   const limits = [requestsPerMinute === null ? [] : `${requestsPerMinute}/min`, requestsPerDay === null ? [] : `${requestsPerDay}/day`].flat();
-  const who = [operatorEmail ?? operatorId, name].filter((part) => part !== null).join(', ');
+  // Whoever registers names itself.
+  const who = printable([operatorEmail ?? operatorId, name].filter((part) => part !== null).join(', '));
   return `${accountId}  ${plan.padEnd(16)}  ${(tier === null ? 'people' : `agent, ${tier}`).padEnd(17)}  ${[...limits, `${workingKeys} ${workingKeys === 1 ? 'key' : 'keys'}`, `since ${createdAt.toISOString().slice(0, 10)}`].join(', ')}  ${who}`;
 }
 

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
+import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
 import { digestOf } from '../../platform/idempotency/content-digest.ts';
 import { recordEnvelope } from '../../platform/trust/envelope.ts';
 import { bodyStream, readWholeBody, type BodyLimits } from '../body-stream.ts';
@@ -26,7 +27,8 @@ export const readRows: Step = {
     if (sent.essence === 'application/json') {
       if (uploadEncoding(http.get('Content-Encoding')) !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
       const { maxBytes, idleTimeoutMs } = limitsOf(call);
-      call.bodyBytes = await readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+      const reading = readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+      call.bodyBytes = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
       call.body = parseJson(call.bodyBytes);
     }
     await next();

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
+import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
 import { hasBody } from '../body-stream.ts';
 import type { Step } from '../call.ts';
 import { needsBody } from '../operation.ts';
@@ -17,7 +18,8 @@ export const readBody: Step = {
       const maxBytes = operation.bodyLimitBytes ?? MEBIBYTE;
       const idleTimeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
       // A larger body may take longer in proportion: what is refused is a slow client, not a large file.
-      call.body = await readJson(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
+      const reading = readJson(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
+      call.body = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
     }
     if (call.body === undefined && needsBody(operation)) throw new ProblemError('invalid_request', 'This operation needs a JSON body. Send an object, as Content-Type: application/json.', { code: 'missing_body' });
     await next();

@@ -120,6 +120,45 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     expect(performance.now() - endedAtMs).toBeLessThan(WITHIN_MS);
   });
 
+  /** Begins a request, and sends the rest of its body when told to; the answer may come before. */
+  function sendInTwo(credential: string, path: string, body: string): { rest(): void; answer: Promise<unknown> } {
+    const headers = { authorization: `Bearer ${credential}`, 'x-nonce': randomUUID(), 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request(`${house.root}${path}`, { method: 'POST', headers, agent: false });
+    sent.on('error', () => undefined);
+    sent.write(body.slice(0, 1));
+    uploads.push(sent);
+    const answer = (once(sent, 'response') as Promise<[IncomingMessage]>).then(async ([response]): Promise<unknown> => JSON.parse(await text(response)));
+    return { rest: () => sent.end(body.slice(1)), answer };
+  }
+  const keysOf = async (accountId: string): Promise<number> => (await owner.query<{ id: string }>('select id from auth.api_keys where account_id = $1', [accountId])).rows.length;
+
+  test('a request that was let in before the revocation and sent to its end behind it does nothing', async () => {
+    const { caller, keyId, accountId } = await waitingTenant();
+    const sent = [sendInTwo(caller.key!, '/v1/keys', '{"name":"late"}'), sendInTwo(caller.key!, '/graphql', '{"query":"mutation { createKey(input: {}) { keyPairId } }"}')];
+    await sleep(400);
+    await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
+    await sleep(200);
+    for (const { rest } of sent) rest();
+    expect(await sent[0]!.answer).toMatchObject({ error: { type: 'expired_api_key' } });
+    expect(await sent[1]!.answer).toMatchObject({ errors: [{ extensions: { type: 'expired_api_key' } }] });
+    expect(await keysOf(accountId)).toBe(1);
+  });
+
+  test('a key that was revoked since it was let in leaves no key behind', async () => {
+    const { caller, keyId, accountId } = await waitingTenant();
+    await owner.query('begin');
+    await owner.query('select 1 from auth.accounts where account_id = $1 for update', [accountId]);
+    // Both wait for the account: the key is good, and nothing can be asked of it any more.
+    const [made, rotated] = [caller.post('/keys', {}), caller.post('/agents/me/keys/rotate', {})];
+    for (let waiting = 0; waiting < 2; await sleep(10)) {
+      waiting = Number((await owner.query<{ n: string }>('select count(*) as n from pg_locks where not granted')).rows[0]!.n);
+    }
+    await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
+    await owner.query('commit');
+    for (const answer of [await made, await rotated]) expect([answer.status, answer.body['error']?.['type']]).toEqual([401, 'expired_api_key']);
+    expect(await keysOf(accountId)).toBe(1);
+  });
+
   test('a token that expires ends them by itself', async () => {
     const { accountId, analysis } = await waitingTenant();
     const openStreams = async (lifetimeMs: number) => {

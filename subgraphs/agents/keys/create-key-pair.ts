@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { lockAccount } from '../../../platform/auth/account-store.ts';
 import { assertCovers } from '../../../platform/auth/actions.ts';
 import { isAddressRange } from '../../../platform/auth/address-range.ts';
 import { issuedApiKey, type IssuedKeyPair } from '../../../platform/auth/key-store.ts';
@@ -12,7 +11,7 @@ import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { API_VERSIONS } from '../../../schema/value-lists.ts';
 import { rewardNarrowScopes } from '../registry/trust-score.ts';
-import type { KeyServices } from './key-services.ts';
+import { lockKeys, type KeyServices } from './key-services.ts';
 
 const MOST_RANGES = 100;
 
@@ -43,7 +42,7 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
   assertCovers(principal, scopes, '/scopes');
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
-    const { plan } = await lockAccount(em, accountId);
+    const { plan } = await lockKeys(em, principal);
     if (input.allowedIps != null) assertAllowlists(plan);
     if (input.expiresAt != null) await assertAhead(em, input.expiresAt);
     const { name = null, allowedIps, expiresAt, apiVersion } = input;

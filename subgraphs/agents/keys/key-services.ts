@@ -1,7 +1,9 @@
+import { lockAccount } from '../../../platform/auth/account-store.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
+import { credentialEnded } from '../../../platform/auth/admission.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
-import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
-import type { Database } from '../../../platform/postgres/database.ts';
+import type { Plan, Principal, RequestContext } from '../../../platform/auth/principal.ts';
+import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 
 export interface KeyServices {
@@ -10,6 +12,18 @@ export interface KeyServices {
   readonly clock: () => Date;
   /** Added to an agent's trust score for each scope that it does without. */
   readonly narrowScopeBonus: number;
+}
+
+/**
+ * Holds the account to the end of the transaction, so that changes of its keys happen one after the other, for a caller whose
+ * own key works still: one that was revoked since it was let in leaves no key behind.
+ * @throws ProblemError `expired_api_key`
+ */
+export async function lockKeys(em: SqlEntityManager, { accountId, credentialId }: Principal): Promise<{ readonly plan: Plan }> {
+  const account = await lockAccount(em, accountId);
+  const [caller] = await em.execute<[{ is_over: boolean }]>(`select coalesce(ends_in_ms <= 0, false) as is_over from auth.credential_ends(array[?::uuid])`, [credentialId]);
+  if (caller.is_over) throw credentialEnded();
+  return account;
 }
 
 /**

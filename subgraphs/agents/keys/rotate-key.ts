@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AccountKeys, type ApiKeyRecord } from '../../../platform/auth/account-keys.ts';
-import { lockAccount } from '../../../platform/auth/account-store.ts';
 import { assertCovers } from '../../../platform/auth/actions.ts';
 import { issuedApiKey, type IssuedApiKey } from '../../../platform/auth/key-store.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
@@ -11,7 +10,7 @@ import { agentUuid, publicId, requireUuid, shownId, uuid, type Uuid } from '../.
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
 import { rewardRotation, trustScoreOf } from '../registry/trust-score.ts';
-import type { KeyServices } from './key-services.ts';
+import { lockKeys, type KeyServices } from './key-services.ts';
 
 const grace = z.object({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS).nullish() });
 
@@ -41,7 +40,7 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
   const { graceHours } = parseInput(grace, rawInput);
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
-    await lockAccount(em, accountId);
+    await lockKeys(em, principal);
     const keys = new AccountKeys(em, principal.environment);
     const old = await keys.current('keyId' in which ? await keys.require(requireUuid('key', which.keyId, 'key')) : await requireAgentKey(keys, principal, which.agentId));
     assertCovers(principal, old.scopes, 'path:id');

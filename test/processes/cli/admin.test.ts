@@ -3,9 +3,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { createAccount } from '../../../platform/auth/account-store.ts';
 import { PostgresAdmission } from '../../../platform/auth/postgres-admission.ts';
 import { SCOPES, type Principal } from '../../../platform/auth/principal.ts';
 import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
+import { newUuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createPubSub, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
@@ -68,6 +70,14 @@ test('an account comes with a pair of keys that may do everything', async () => 
   const listed = JSON.parse((await admin(['account', 'list', '--json'])).stdout) as unknown[];
   expect(listed).toMatchObject([{ account_id: made.account_id, operator_email: 'ops@shop.example', plan: 'pro', requests_per_minute: null, working_keys: 4, agent_id: null }]);
   expect(JSON.stringify(listed)).not.toMatch(/svc_/);
+}, 60_000);
+
+test('whoever registers under a name of control characters forges no line of the list', async () => {
+  const accountId = newUuid();
+  await database.asTenant(accountId, (em) => createAccount(em, { accountId, operatorId: '\u001b[2Kshop\n0000  pro', operatorEmail: null, tier: 'discovery' }));
+  const lines = (await admin(['account', 'list'])).stdout.trimEnd().split('\n');
+  expect(lines.filter((line) => line.includes('shop'))).toEqual(lines.filter((line) => line.startsWith(accountId) || line.includes('@shop')));
+  expect(lines.find((line) => line.startsWith(accountId))).toContain('·[2Kshop·0000  pro');
 }, 60_000);
 
 test('what cannot be done is refused with code 1 and what to do', async () => {

@@ -98,8 +98,12 @@ describe('the life of keys', () => {
 
   async function openAccount(): Promise<{ readonly accountId: Uuid; readonly principal: Principal; readonly context: RequestContext }> {
     const accountId = newUuid();
-    await database.asTenant(accountId, (em) => createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null }));
-    const principal: Principal = { kind: 'account', accountId, agentId: null, credentialId: newUuid(), scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
+    // The caller's own key stands aside of those that things happen to.
+    const own = await database.asTenant(accountId, async (em) => {
+      await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
+      return services.keys.create(em, { accountId, agentId: null, kind: 'svc_live_sk' });
+    });
+    const principal: Principal = { kind: 'account', accountId, agentId: null, credentialId: own.id, scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
     return { accountId, principal, context: { requestId: 'req_test', principal, apiVersion: '2026-02-01' } };
   }
 
@@ -170,6 +174,7 @@ describe('the life of keys', () => {
     expect([live.id, ...done.map(({ fresh }) => fresh.id)].filter((id) => !replaced.has(id))).toHaveLength(1);
     const left = new Map(await statuses(accountId));
     left.delete(twin.id);
+    left.delete(principal.credentialId as Uuid);
     expect([...left.values()].filter((status) => status !== 'expired').toSorted()).toEqual(['active', 'rotating']);
   });
 
