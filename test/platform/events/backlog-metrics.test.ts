@@ -6,6 +6,7 @@ import { showBacklog } from '../../../platform/events/backlog-metrics.ts';
 import { EVENT_CATALOGUE } from '../../../platform/events/event-catalogue.ts';
 import { createJobs, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import { jobsOwner } from '../../../platform/events/jobs-migrations.ts';
+import { authOwner } from '../../../platform/auth/migrations.ts';
 import { eventsOwner } from '../../../platform/events/migrations.ts';
 import { markRelayed, recordEvent, takeEvent } from '../../../platform/events/outbox.ts';
 import { insertDelivery } from '../../../platform/events/webhooks/delivery-store.ts';
@@ -27,7 +28,7 @@ let database: Database;
 let pubSub: PubSub;
 let jobs: Jobs;
 beforeAll(async () => {
-  testDatabase = await createTestDatabase([pubSubOwner, jobsOwner, eventsOwner]);
+  testDatabase = await createTestDatabase([pubSubOwner, jobsOwner, authOwner, eventsOwner]);
   database = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'backlog', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
   pubSub = await createPubSub({ url: testDatabase.applicationUrl, database, logger });
   jobs = await createJobs({ url: testDatabase.applicationUrl, logger, leaseS: 2 });
