@@ -41,7 +41,7 @@ export const BOMBS: readonly Bomb[] = [
   operation('the whole schema, ten times', `{ ${times(10, (index) => `s${index}: __schema { types { name description fields { name description args { name description type { name } } } } }`)} }`),
   operation('variables by the thousand', `query (${times(600, (index) => `$v${index}: ID`, ', ')}) { me { id } }`),
   operation('variables, wide', 'query ($x: JSON) { me { id } }', { x: Array.from({ length: 100_000 }, () => [1]) }),
-  operation('variables that do not fit', 'mutation ($i: CreateKeyInput!) { createKey(input: $i) { keyPairId } }', { i: { scopes: Array.from({ length: 100_000 }, () => ({})) } }),
+  operation('members that nobody knows', 'query ($f: AttributionFilter) { attributions(filter: $f) { totalCount } }', { f: Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`createdAfte${index}`, 1])) }),
   operation('variables, deep', 'query ($f: AttributionFilter) { attributions(filter: $f) { totalCount } }', { f: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`) as unknown }),
   operation('operations by the hundred', times(300, (index) => `query Q${index} { me { id } }`)),
   operation('names that are nearly right', `{ me { ${times(600, (index) => `idd${index}`)} } }`),
