@@ -18,10 +18,12 @@ export interface OperationLimits {
   readonly maxCost: number;
   /** Selections with all fragments spread out: what planning has to look at. */
   readonly maxSelections: number;
+  /** `@include` and `@skip` with all fragments spread out: the planner plans for each anew, two milliseconds at a time. */
+  readonly maxConditions: number;
 }
 
 /** Several times what the largest document of the doors needs, and far below what hurts. */
-export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000 };
+export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000, maxConditions: 50 };
 
 /** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */
 export interface OperationSize {
@@ -31,8 +33,12 @@ export interface OperationSize {
   readonly rootFields: number;
   readonly cost: number;
   readonly selections: number;
+  readonly conditions: number;
 }
 
+/** About as many types, fields and arguments as the schema has, and a large type of it: whoever asks for the whole twice has had enough. */
+const SCHEMA_COST = 1_000;
+const TYPE_COST = 100;
 /** A page nobody gave a size has this many rows. */
 const DEFAULT_PAGE = 20;
 /** A size that is no number is refused later; until then it counts as a full page. */
@@ -51,6 +57,7 @@ export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode
     ['too_deep', 'levels', size.depth, limits.maxDepth],
     ['too_nested', 'selection sets inside one another', size.nesting, limits.maxNesting],
     ['too_many_selections', 'selections', size.selections, limits.maxSelections],
+    ['too_many_conditions', 'conditions', size.conditions, limits.maxConditions],
     ['too_costly', 'points of cost', size.cost, limits.maxCost],
   ];
   for (const [code, what, value, limit] of checks) {
@@ -76,6 +83,7 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
   const ofSelections = (selectionSet: SelectionSetNode, parent: GraphQLNamedType | undefined): Measure => {
     const total = { ...NOTHING };
     for (const selection of selectionSet.selections) {
+      total.conditions += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD) add(total, ofField(selection, parent));
       else if (selection.kind === Kind.FRAGMENT_SPREAD) add(total, inside(ofFragment(selection.name.value)));
       else add(total, inside(ofSelections(selection.selectionSet, selection.typeCondition === undefined ? parent : schema.getType(selection.typeCondition.name.value))));
@@ -85,11 +93,11 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
 
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
-    const own = { depth: 1, nesting: 0, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1, cost: 0, listCost: 0 };
+    const own = { depth: 1, nesting: 0, aliases: field.alias === undefined ? 0 : 1, selections: 1, conditions: 0, fields: 1, cost: 0, listCost: 0 };
     if (field.selectionSet === undefined) return own;
     if (definition === undefined) {
-      const { selections, nesting } = ofSelections(field.selectionSet, introspected(schema, field));
-      return { ...own, selections: 1 + selections, nesting: 1 + nesting };
+      const { selections, conditions, nesting } = ofSelections(field.selectionSet, introspected(schema, field));
+      return { ...own, selections: 1 + selections, conditions, nesting: 1 + nesting, cost: field.name.value === '__schema' ? SCHEMA_COST : TYPE_COST };
     }
     const type = getNamedType(definition.type);
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
@@ -102,14 +110,15 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
       nesting: 1 + below.nesting,
       aliases: own.aliases + below.aliases,
       selections: 1 + below.selections,
+      conditions: below.conditions,
       fields: 1,
       cost,
       listCost: isList ? cost : 0,
     };
   };
 
-  const { depth, nesting, aliases, selections, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
-  return { depth, nesting, aliases, selections, rootFields: fields, cost };
+  const { depth, nesting, aliases, selections, conditions, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  return { depth, nesting, aliases, selections, conditions, rootFields: fields, cost };
 }
 
 /** `listCost` is the part of `cost` that stands below lists; `fields` counts one level only. */
@@ -118,12 +127,13 @@ interface Measure {
   nesting: number;
   aliases: number;
   selections: number;
+  conditions: number;
   fields: number;
   cost: number;
   listCost: number;
 }
 
-const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, fields: 0, cost: 0, listCost: 0 };
+const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, conditions: 0, fields: 0, cost: 0, listCost: 0 };
 
 /** A fragment as its parent sees it. */
 function inside(measure: Measure): Measure {
@@ -135,6 +145,7 @@ function add(total: Measure, part: Measure): void {
   total.nesting = Math.max(total.nesting, part.nesting);
   total.aliases += part.aliases;
   total.selections += part.selections;
+  total.conditions += part.conditions;
   total.fields += part.fields;
   total.cost += part.cost;
   total.listCost += part.listCost;

@@ -27,10 +27,9 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
    * @param onAdmitted hears who is calling, and where its windows stand, before anything else is refused
    * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
+  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly version?: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
     const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
-    const header = http.headers['svc-api-version'];
-    const wanted = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
+    const wanted = (said.version ?? headerOf(http, 'svc-api-version'))?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
     const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
@@ -41,4 +40,9 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
     const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
     return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
   };
+}
+
+export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }

@@ -4,11 +4,12 @@ import { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { assertSoundInput } from './operation-input.ts';
+import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { publicRequests } from './public-request.ts';
 import { limitStrangers } from './stranger-limits.ts';
 
-/** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation. */
+/** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation, fitting variables. */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     unexpectedErrorProcessingRequest: async ({ error }) => {
@@ -31,6 +32,7 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
             await limitStrangers(admission, publicRequest, document, operation);
             await admission.consumeNonce(context.principal, context.origin.clientAddress, nonce);
           }
+          assertFittingVariables(schema, operation, request.variables ?? {});
         } catch (error) {
           throw requestError(error);
         }

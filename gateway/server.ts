@@ -6,6 +6,7 @@ import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDi
 import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Middleware } from 'koa';
 import { Registry } from 'prom-client';
+import type { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
 import type { Claims } from '../platform/idempotency/claims.ts';
@@ -61,6 +62,8 @@ export interface GatewayOptions {
   readonly versionHeaders?: (version: string) => Readonly<Record<string, string>>;
   /** Reads a JSON body within limits; undefined for an empty one. @throws ProblemError */
   readonly readJson: (request: IncomingMessage, maxBytes: number) => Promise<unknown>;
+  /** The whole HTTP answer to a request that offers to become a WebSocket and cannot; a line of text when absent. */
+  readonly refuseHandshake?: (problem: ProblemError) => string;
   /** Folder of the named documents that {@link GraphClient} speaks. */
   readonly documentsFolder?: string;
   readonly limits?: OperationLimits;
@@ -146,6 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     apiSchema,
     limits,
     maxMessageBytes: maxBodyBytes,
+    refuseHandshake: options.refuseHandshake,
   });
   return {
     supergraphSdl,
@@ -197,6 +201,7 @@ function adoptScalars(schema: GraphQLSchema): void {
   }
 }
 
-function takesUpgrade({ url, headers }: IncomingMessage): boolean {
-  return url?.split('?', 1)[0] === GRAPHQL_PATH && headers.upgrade?.toLowerCase() === 'websocket';
+/** RFC 6455 §4.1; another method is a request like any other, whose offer to upgrade is ignored. */
+function takesUpgrade({ method, url, headers }: IncomingMessage): boolean {
+  return method === 'GET' && url?.split('?', 1)[0] === GRAPHQL_PATH && headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -1,13 +1,13 @@
 import { buildOperationContext, executeQueryPlan, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
-import { getVariableValues } from 'graphql/execution/values.js';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { crossingError, withCrossingErrors } from '../platform/graph/crossing-errors.ts';
 import { freshContext } from '../platform/graph/request-context.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { SubgraphEvents } from './event-sources.ts';
 import { EventStream } from './event-stream.ts';
+import { assertFittingVariables } from './operation-variables.ts';
 import type { Planner } from './planner.ts';
 import { withCompletionErrors } from './value-completion.ts';
 
@@ -87,8 +87,7 @@ export function federatedSubscriptions({ planner, apiSchema, dataSources, events
       try {
         const subscription = planned(document, operationName);
         const { primary, operation } = subscription;
-        const coerced = getVariableValues(apiSchema, operation.operation.variableDefinitions ?? [], variables);
-        if (coerced.errors !== undefined) return { errors: coerced.errors.map((error) => crossingError(error, { subgraph: 'gateway', requestId: context.requestId, logger })) };
+        assertFittingVariables(apiSchema, operation.operation, variables);
         const source = await events[primary.serviceName]!.open({
           document: primary.operationDocumentNode!,
           query: primary.operation,

@@ -13,7 +13,7 @@ import { EventStream, tellingEnd } from './event-stream.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
 import { invalidDocument, type PublicErrors } from './public-errors.ts';
-import { publicAdmission, type AdmittedRequest, type PublicAdmissionOptions } from './public-admission.ts';
+import { headerOf, publicAdmission, type AdmittedRequest, type PublicAdmissionOptions } from './public-admission.ts';
 import { publicRequests, type PublicRequest } from './public-request.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -26,12 +26,15 @@ export interface WebSocketDoorOptions extends PublicAdmissionOptions {
   readonly logger: Logger;
   readonly newRequestId: () => string;
   readonly maxMessageBytes: number;
+  readonly refuseHandshake?: ((problem: ProblemError) => string) | undefined;
 }
 
 /** Close codes of graphql-transport-ws. Clients do not retry after 4401, as they may after 4403. */
 const UNAUTHORIZED = 4401;
 const FORBIDDEN = 4403;
 const TOO_MANY_REQUESTS = 4429;
+/** Registered beside RFC 6455 (§11.7): clients come back later, as they are told nowhere else. */
+const TRY_AGAIN_LATER = 1013;
 const ACK_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 15_000;
 const MAX_OPERATIONS_PER_SOCKET = 100;
@@ -54,14 +57,15 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
 
   /** The key is asked for, and the call counted, anew with each operation: one revoked meanwhile opens nothing more. */
   const admitted = (connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> => {
-    // Named like the header, whose case does not matter either: many clients are told to write Authorization.
-    const shown = (wanted: string): string | undefined => {
-      const value = Object.entries(connection.connectionParams ?? {}).find(([name]) => name.toLowerCase() === wanted)?.[1];
-      return value === undefined || value === null ? undefined : String(value);
+    const { request } = connection.extra;
+    // Named like the header, whose case does not matter either: many clients are told to write Authorization. Programs may send the header itself; pages cannot.
+    const shown = (...wanted: readonly string[]): string | undefined => {
+      const value = Object.entries(connection.connectionParams ?? {}).find(([name]) => wanted.includes(name.toLowerCase()))?.[1];
+      return value === undefined || value === null ? headerOf(request, wanted[0]!) : String(value);
     };
     const { nonce, idempotencyKey: key } = extensions;
     const idempotencyKey = key === undefined || key === null ? undefined : wellFormedKey(key, 'extensions:idempotencyKey');
-    return admit(connection.extra.request, { requestId, authorization: shown('authorization'), workspaceId: shown('workspace'), nonce: typeof nonce === 'string' ? nonce : undefined, idempotencyKey, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
+    return admit(request, { requestId, authorization: shown('authorization'), version: shown('svc-api-version'), workspaceId: shown('svc-workspace', 'workspace')?.trim() || undefined, nonce: typeof nonce === 'string' ? nonce : undefined, idempotencyKey, wishes: { delay: textOf(extensions['sandboxDelay']), force: textOf(extensions['sandboxForce']) } });
   };
 
   const prepare = async (connection: Connection, payload: SubscribePayload, requestId: string): Promise<ExecutionArgs> => {
@@ -141,7 +145,7 @@ export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint 
     onNext: (_connection, _id, _payload, _args, result) => result as FormattedExecutionResult<Record<string, unknown>, Record<string, unknown>>,
     onError: (_connection, _id, _payload, refused) => refused.map((error) => error.toJSON()),
   });
-  return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes: options.maxMessageBytes });
+  return webSocketEndpoint(protocol, { logger, pingIntervalMs: PING_INTERVAL_MS, maxMessageBytes: options.maxMessageBytes, refuseHandshake: options.refuseHandshake });
 }
 
 function textOf(value: unknown): string | undefined {
@@ -164,6 +168,6 @@ function checkedDocument(documents: Documents, query: string): ExecutionArgs['do
 function closure(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
   const { status } = error.problem;
-  const closeCode = status === 401 ? UNAUTHORIZED : status === 429 ? TOO_MANY_REQUESTS : FORBIDDEN;
+  const closeCode = status === 401 ? UNAUTHORIZED : status === 429 ? TOO_MANY_REQUESTS : status === 503 ? TRY_AGAIN_LATER : FORBIDDEN;
   return new SocketClosure(closeCode, error.type);
 }

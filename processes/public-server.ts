@@ -84,6 +84,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     resolveApiVersion: (asked) => resolveApiVersion(asked, { versions: config.retiredApiVersions ?? [], now: clock() }),
     versionHeaders: (version) => deprecationHeaders(version, rootUrl(config.publicBaseUrl)),
     readJson: (request, maxBytes) => readJson(request, { maxBytes, idleTimeoutMs: GRAPH_BODY_TIMEOUT_MS, totalTimeoutMs: GRAPH_BODY_TIMEOUT_MS }),
+    refuseHandshake: (problem) => problemMessage(problem, newRequestId(), config.publicBaseUrl),
     ...(options.internalSecret === undefined ? {} : { internalSecret: options.internalSecret }),
   });
   const rest = createRestDoor({ client: gateway.client, admission, claims, firstAccount: options.firstAccount ?? null, oauth: options.oauth, ingestRecords: options.ingestRecords, exportAttribution: options.exportAttribution, health, keySet: async () => keySetOf(await options.keys.published()), config, logger, onMatched: (request, { id, path }) => requests.tell(request, { operation: id, route: `/v1${path}` }), clock, newRequestId });

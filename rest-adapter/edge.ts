@@ -63,7 +63,7 @@ function readAbsoluteTarget(request: IncomingMessage): void {
   request.headers.host = host;
 }
 
-/** A whole HTTP/1.1 message for what Node's parser refused: no request object exists by then, only a socket. */
+/** A whole HTTP/1.1 message for what Node's parser refused, or is no handshake of a WebSocket: there is no answer object then, only a socket. */
 export function problemMessage(problem: ProblemError, requestId: string, publicBaseUrl: string): string {
   const { status } = problem.problem;
   const body = JSON.stringify({ error: errorObject(problem, requestId, publicBaseUrl) });
@@ -71,12 +71,13 @@ export function problemMessage(problem: ProblemError, requestId: string, publicB
     'X-Request-Id': requestId, 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff',
     'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close',
     ...(status === 405 ? { Allow: ALL_METHODS } : {}),
+    ...(status === 426 ? { Upgrade: 'websocket', Connection: 'Upgrade, close', 'Sec-WebSocket-Version': '13' } : {}),
   };
   return [`HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', body].join('\r\n');
 }
 
 const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 431: 'Request Header Fields Too Large' };
+const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 426: 'Upgrade Required', 431: 'Request Header Fields Too Large' };
 
 /** What Node's parser found wrong with a request, as a problem; the codes are those of its `clientError` event, and CONNECT and EXPECTATION. */
 export function parserProblem(code: string | undefined): ProblemError {

@@ -41,9 +41,13 @@ export interface ProblemDetail {
   readonly message: string;
 }
 
+/** Nobody reads more; a list of 100,000 unfit entries would be answered with fifty times its own size. */
+const MOST_DETAILS = 50;
+
 export interface ProblemOptions {
   readonly code?: string;
   readonly param?: string;
+  /** The first fifty are told. */
   readonly errors?: readonly ProblemDetail[];
   readonly retryAfterS?: number;
   /** Overrides the type's status: the three endpoints that answer 400 to a `validation_error`. */
@@ -73,7 +77,7 @@ export class ProblemError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ProblemError';
     this.type = type;
-    const errors = options.errors ?? (type === 'validation_error' ? [soleDetail(message, options)] : []);
+    const errors = (options.errors ?? (type === 'validation_error' ? [soleDetail(message, options)] : [])).slice(0, MOST_DETAILS);
     this.extensions = {
       code: type.toUpperCase(),
       problem: {

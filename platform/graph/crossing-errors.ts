@@ -35,6 +35,8 @@ export function problemIn(thrown: unknown): ProblemError | undefined {
 
 /** A variable or argument whose value does not fit its type: graphql-js then points at the variable or the value. */
 function isBadValue(error: GraphQLError): boolean {
+  // A rule about the document may point there, too: a variable that nothing uses.
+  if (error.extensions['code'] === 'GRAPHQL_VALIDATION_FAILED') return false;
   const kind = error.nodes?.length === 1 ? error.nodes[0]!.kind : undefined;
   if (kind === undefined) return false;
   return error.path === undefined ? kind === Kind.VARIABLE_DEFINITION : VALUE_KINDS.has(kind);

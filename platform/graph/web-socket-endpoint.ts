@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
 
 /** Thrown from a hook of the GraphQL server: closes the socket with this code and reason. */
@@ -33,10 +34,13 @@ export interface WebSocketEndpointOptions {
   readonly logger: Logger;
   readonly pingIntervalMs: number;
   readonly maxMessageBytes: number;
+  /** The whole HTTP answer to a request that offers to become a WebSocket and cannot; a line of text when absent. */
+  readonly refuseHandshake?: ((problem: ProblemError) => string) | undefined;
 }
 
 /** Whoever has this much to read has stopped reading. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+const BAD_MESSAGE = 4400;
 const INTERNAL_ERROR = 4500;
 const GOING_AWAY = 1001;
 /** A peer that does not answer a close frame is cut off after this. */
@@ -49,6 +53,7 @@ const CLOSE_GRACE_MS = 1_000;
 export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { logger } = options;
   const sockets = new WebSocketServer({ noServer: true, handleProtocols, maxPayload: options.maxMessageBytes, perMessageDeflate: false });
+  if (options.refuseHandshake !== undefined) refuseHandshakes(sockets, options.refuseHandshake);
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {
     const gone = new AbortController();
@@ -75,6 +80,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
     );
     const closeAfter = (error: unknown): void => {
       if (error instanceof SocketClosure) return socket.close(error.closeCode, error.message);
+      if (isOfServers(error)) return socket.close(BAD_MESSAGE, 'Invalid message received');
       logger.error({ err: error }, 'a WebSocket message could not be handled');
       socket.close(INTERNAL_ERROR, 'Internal server error');
     };
@@ -108,4 +114,20 @@ function keepAlive(socket: WebSocket, intervalMs: number): () => void {
     socket.ping();
   }, intervalMs);
   return () => clearInterval(pings);
+}
+
+/** graphql-ws takes a message that only servers may send for a fault of its own, where the protocol has 4400. */
+function isOfServers(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Unexpected message of type ');
+}
+
+/** ws would answer a handshake that it cannot accept (RFC 6455 §4.2.1) with a line of text. */
+function refuseHandshakes(sockets: WebSocketServer, refusal: (problem: ProblemError) => string): void {
+  sockets.on('wsClientError', (error: Error, socket: Duplex) => {
+    const header = /Sec-WebSocket-\w+/.exec(error.message)?.[0];
+    // RFC 6455 §4.4, RFC 9110 §15.5.22.
+    const status = header === 'Sec-WebSocket-Version' ? 426 : 400;
+    socket.once('finish', () => socket.destroy());
+    socket.end(refusal(new ProblemError('invalid_request', `${error.message}. Open the WebSocket as RFC 6455 says, in its version 13.`, { code: 'invalid_handshake', status, ...(header === undefined ? {} : { param: `header:${header}` }) })));
+  });
 }

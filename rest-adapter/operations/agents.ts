@@ -24,7 +24,7 @@ const registration = z
     name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens'),
     operator_id: z.string().trim().min(1).max(256).optional().meta({ description: 'Operator or organisation; this or operator_email' }),
     operator_email: z.email().max(320).optional(),
-    capabilities: z.array(z.enum(CAPABILITIES)).min(1).optional().meta({ default: ['attribution'] }),
+    capabilities: z.array(z.enum(CAPABILITIES)).min(1).max(CAPABILITIES.length).optional().meta({ default: ['attribution'] }),
     referral_code: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').optional(),
     callback_url: callbackUrl.optional().meta({ description: 'Receives commission notifications' }),
   })
@@ -108,7 +108,7 @@ function presentSeen(agent: Json): Json {
   return agent['agent_uuid'] != null ? whole : Object.fromEntries(Object.entries(whole).filter(([name]) => PUBLIC_MEMBERS.has(name)));
 }
 
-const capabilitiesUpdate = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability') }).meta({ id: 'CapabilitiesRequest' });
+const capabilitiesUpdate = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability').max(CAPABILITIES.length) }).meta({ id: 'CapabilitiesRequest' });
 
 const updatedCapabilities = z.object({ agent_id: z.string(), capabilities: z.array(z.enum(CAPABILITIES)), updated_at: z.iso.datetime(), trust: trustEnvelope }).meta({ id: 'CapabilitiesUpdate' });
 

@@ -48,7 +48,7 @@ const newKey = z
 const creation = z
   .object({
     name: z.string().trim().min(1).max(80).optional(),
-    scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').optional().meta({ description: 'At most those of the calling key, which are the default' }),
+    scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').max(SCOPES.length).optional().meta({ description: 'At most those of the calling key, which are the default' }),
     allowed_ips: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24'))
       .min(1, 'name at least one range, or leave allowed_ips out to let every address in')

@@ -53,6 +53,7 @@ class ToyAdmission implements Admission {
   admit({ authorization }: Arrival): Promise<Admitted> {
     if (authorization === 'Bearer elsewhere') return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
     if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));
+    if (authorization === 'Bearer early') return Promise.reject(new ProblemError('service_unavailable', 'The database is away.', { retryAfterS: 2 }));
     if (authorization !== 'Bearer good' || this.revoked.has(authorization)) return Promise.reject(new ProblemError('invalid_api_key', 'The key is unknown.'));
     return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId } });
   }

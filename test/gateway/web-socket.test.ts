@@ -27,6 +27,10 @@ describe('GraphQL over WebSocket', () => {
     [{ authorization: 7 }, 4401, 'invalid_api_key'],
     [{ authorization: 'Bearer elsewhere' }, 4403, 'ip_not_allowed'],
     [{ authorization: 'Bearer busy' }, 4429, 'rate_limit_exceeded'],
+    [{ authorization: 'Bearer early' }, 1013, 'service_unavailable'],
+    [{ authorization: 'Bearer good', workspace: 'ws_nowhere' }, 4403, 'resource_not_found'],
+    [{ authorization: 'Bearer good', 'SVC-Workspace': 'ws_nowhere' }, 4403, 'resource_not_found'],
+    [{ authorization: 'Bearer good', 'SVC-API-Version': '1999-01-01' }, 4403, 'unsupported_api_version'],
   ])('a connection with %j is closed with %i', async (payload, code, reason) => {
     const socket = await open();
     say(socket, { type: 'connection_init', payload });
@@ -46,10 +50,11 @@ describe('GraphQL over WebSocket', () => {
     expect(await closing(socket)).toMatchObject({ code: 4429 });
   });
 
-  test.each(['{', '"text"', '{"type":"unknown"}', '{"id":"1","type":"subscribe"}'])('the message %s is closed with 4400', async (message) => {
+  test.each(['{', '"text"', '{"type":"unknown"}', '{"id":"1","type":"subscribe"}', '{"type":"connection_ack"}', '{"id":"1","type":"next","payload":{}}'])('the message %s is closed with 4400', async (message) => {
     const socket = await open();
     say(socket, message);
     expect(await closing(socket)).toMatchObject({ code: 4400 });
+    expect(toy.logs).toEqual([]);
   });
 
   test('another protocol is closed with 4406', async () => {
@@ -83,6 +88,16 @@ describe('GraphQL over WebSocket', () => {
     const [, accountId] = JSON.parse(String((value as { data: { caller: string } }).data.caller)) as string[];
     expect(accountId).toEqual(expect.stringMatching(/./));
     await client.dispose();
+  });
+
+  test('a program may show its key in a header instead', async () => {
+    const socket = new WebSocket(toy.url.replace('http', 'ws'), 'graphql-transport-ws', { headers: { authorization: 'Bearer good' } });
+    await once(socket, 'open');
+    say(socket, { type: 'connection_init' });
+    await hear(socket);
+    say(socket, { id: '1', type: 'subscribe', payload: { query: '{ caller }' } });
+    expect(await hear(socket)).toMatchObject({ type: 'next', payload: { data: { caller: expect.any(String) } } });
+    socket.terminate();
   });
 
   test('a key that was revoked opens nothing more on an open socket', async () => {

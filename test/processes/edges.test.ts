@@ -69,6 +69,32 @@ describe('what no door takes', () => {
   });
 });
 
+describe('what cannot become a WebSocket', () => {
+  const handshake = (changes: Record<string, string | null>, method = 'GET') => {
+    const headers = { Host: 'x', Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol': 'graphql-transport-ws', ...changes };
+    return [`${method} /graphql HTTP/1.1`, ...Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}`])), '', ''].join('\r\n');
+  };
+
+  test.each([
+    ['an old version', { 'Sec-WebSocket-Version': '12' }, 426, 'Sec-WebSocket-Version'],
+    ['no version', { 'Sec-WebSocket-Version': null }, 426, 'Sec-WebSocket-Version'],
+    ['no key', { 'Sec-WebSocket-Key': null }, 400, 'Sec-WebSocket-Key'],
+    ['a key that is none', { 'Sec-WebSocket-Key': 'x' }, 400, 'Sec-WebSocket-Key'],
+    ['protocols that are none', { 'Sec-WebSocket-Protocol': 'a b' }, 400, 'Sec-WebSocket-Protocol'],
+  ])('%s', async (_what, changes, status, header) => {
+    const answer = parseAnswer(await exchange(house.root, handshake(changes)));
+    expectRefusal(answer, { status, type: 'invalid_request' });
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'invalid_handshake', param: `header:${header}` } });
+    expect([answer.headers['sec-websocket-version'], answer.headers['upgrade']]).toEqual(status === 426 ? ['13', 'websocket'] : [undefined, undefined]);
+  });
+
+  test('an operation by POST that offers to is answered as it is', async () => {
+    const body = '{"query":"{ __typename }"}';
+    const answer = parseAnswer(await exchange(house.root, `${handshake({ 'Content-Type': 'application/json', 'Content-Length': String(body.length), Connection: 'Upgrade, close' }, 'POST')}${body}`));
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('{"data":{"__typename":"Query"}}') });
+  });
+});
+
 describe('what is no request', () => {
   test.each([
     ['words', 'hello\r\n\r\n', 400, 'invalid_request'],

@@ -38,7 +38,7 @@ export class AuditResolver {
     this.#services = services;
   }
 
-  @Query(() => AuditEventConnection, { description: 'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
+  @Query(() => AuditEventConnection, { nullable: true, description: 'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
   async auditEvents(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
@@ -53,7 +53,7 @@ export class AuditResolver {
     return { ...connectionOf(entries.map(present), page, totalCount, recordEnvelope(entries.length, clock(), context.apiVersion)), chainVerified };
   }
 
-  @Mutation(() => AuditChainVerificationType, { description: 'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
+  @Mutation(() => AuditChainVerificationType, { nullable: true, description: 'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
   async verifyAuditChain(@Ctx() context: RequestContext, @Arg('input', () => VerifyAuditChainInput) input: VerifyAuditChainInput): Promise<AuditChainVerificationType> {
     const { accountId } = assertAction(context.principal, 'audit:read');
     const { startSequence, endSequence } = parseInput(rangeSchema, input);

@@ -17,7 +17,7 @@ const MOST_RANGES = 100;
 
 const request = z.object({
   name: z.string().trim().min(1).max(80).nullish(),
-  scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').nullish(),
+  scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').max(SCOPES.length).nullish(),
   allowedIps: z.array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24')).min(1, 'name at least one range, or leave allowed_ips out to let every address in').max(MOST_RANGES).nullish(),
   expiresAt: z.date().nullish(),
   apiVersion: z.enum(API_VERSIONS).nullish(),

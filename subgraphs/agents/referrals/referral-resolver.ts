@@ -28,7 +28,7 @@ export class ReferralResolver {
     this.#clock = clock;
   }
 
-  @Query(() => ReferralConnection, { description: 'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for the id of any other agent.' })
+  @Query(() => ReferralConnection, { nullable: true, description: 'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for the id of any other agent.' })
   async referrals(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,

@@ -16,7 +16,7 @@ export class ReferralType {
   referredAgentId!: string;
   @Field(() => String, { description: 'What the referred agent calls itself.' })
   referredAgentName!: string;
-  @Field(() => StatusEnum)
+  @Field(() => StatusEnum, { description: 'Where the referral is in its life.' })
   status!: ReferralStatus;
   @Field(() => Int, { description: '1 for an agent that registered with your code, 2 for one that registered with the code of such an agent.' })
   chainDepth!: number;

@@ -31,14 +31,14 @@ export class AgentResolver {
     this.#services = services;
   }
 
-  @Query(() => AgentType, { description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Query(() => AgentType, { nullable: true, description: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async me(@Ctx() context: RequestContext): Promise<AgentType> {
     const principal = assertAction(context.principal, 'agent:readSelf');
     return this.#self(principal, context);
   }
 
-  @Query(() => AgentType, { description: 'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.' })
-  async agent(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<AgentType> {
+  @Query(() => AgentType, { nullable: true, description: 'An agent by public id, UUID or me: whole to itself, its public face to others. Errors: RESOURCE_NOT_FOUND.' })
+  async agent(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id, UUID or me.' }) id: string): Promise<AgentType> {
     if (id === 'me') return this.me(context);
     const principal = assertAction(context.principal, 'agent:read');
     const uuid = agentUuid(id);
@@ -47,7 +47,7 @@ export class AgentResolver {
     return agent;
   }
 
-  @Mutation(() => RegisterAgentPayload, { description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
+  @Mutation(() => RegisterAgentPayload, { nullable: true, description: 'Registers an agent and issues its first key; public. Errors: VALIDATION_ERROR, CONFLICT (operator_already_registered).' })
   async registerAgent(@Ctx() context: RequestContext, @Arg('input', () => RegisterAgentInput) input: RegisterAgentInput): Promise<RegisterAgentPayload> {
     const { database } = this.#services;
     const { agent, apiKey, callbackSecret } = await exactlyOnce(database, context, {
@@ -60,7 +60,7 @@ export class AgentResolver {
     return { agent: presentAgent(profile!, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
   }
 
-  @Mutation(() => UpdateAgentPayload, { description: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateAgentPayload, { nullable: true, description: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { callbackSecret } = await exactlyOnce(this.#services.database, context, {
@@ -72,7 +72,7 @@ export class AgentResolver {
     return { agent, callbackSecret, trust: agent.trust };
   }
 
-  @Mutation(() => UpdateCapabilitiesPayload, { description: 'Replaces what the calling agent says it does; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateCapabilitiesPayload, { nullable: true, description: 'Replaces what the calling agent says it does; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateCapabilities(@Ctx() context: RequestContext, @Arg('input', () => UpdateCapabilitiesInput) input: UpdateCapabilitiesInput): Promise<UpdateCapabilitiesPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { database, clock } = this.#services;

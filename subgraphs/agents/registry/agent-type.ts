@@ -83,7 +83,7 @@ export class AgentType {
 
 @ObjectType('RegisterAgentPayload', { description: 'A new agent and its first key.' })
 export class RegisterAgentPayload {
-  @Field(() => AgentType)
+  @Field(() => AgentType, { description: 'The new agent.' })
   agent!: AgentType;
 
   @Field(() => String, { description: 'The API key. Shown this once; only a salted hash is kept.' })
@@ -95,7 +95,7 @@ export class RegisterAgentPayload {
   @Field(() => String, { nullable: true, description: 'Signs the notifications to callbackUrl; null without one. Shown this once; it is kept sealed.' })
   callbackSecret!: string | null;
 
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the agent.' })
   trust!: TrustEnvelope;
 }
 
@@ -137,13 +137,13 @@ export class UpdateAgentInput {
 
 @ObjectType('UpdateAgentPayload', { description: 'The agent as it is now.' })
 export class UpdateAgentPayload {
-  @Field(() => AgentType)
+  @Field(() => AgentType, { description: 'The calling agent.' })
   agent!: AgentType;
 
   @Field(() => String, { nullable: true, description: 'Signs the notifications to callbackUrl, where there was none before; null otherwise. Shown this once; it is kept sealed.' })
   callbackSecret!: string | null;
 
-  @Field(() => TrustEnvelopeType)
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the agent.' })
   trust!: TrustEnvelope;
 }
 

@@ -21,7 +21,7 @@ const registration = z
     name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens'),
     operatorId: z.string().trim().min(1).max(256).nullish(),
     operatorEmail: z.email().max(320).transform((email) => email.toLowerCase()).nullish(),
-    capabilities: z.array(z.enum(CAPABILITIES)).min(1).default(['attribution']),
+    capabilities: z.array(z.enum(CAPABILITIES)).min(1).max(CAPABILITIES.length).default(['attribution']),
     referralCode: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').nullish(),
     callbackUrl: z.string().nullish(),
   })

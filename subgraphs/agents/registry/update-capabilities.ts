@@ -12,7 +12,7 @@ import { Agent } from './agent.ts';
 /** What tells the answer again: when it was. */
 export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
 
-const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability') });
+const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability').max(CAPABILITIES.length) });
 
 /**
  * Replaces what the calling agent says it does, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.

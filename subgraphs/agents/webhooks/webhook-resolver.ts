@@ -47,13 +47,13 @@ export class WebhookResolver {
     this.#services = services;
   }
 
-  @Query(() => WebhookType, { description: 'A subscription of the caller’s environment. Errors: RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS.' })
-  async webhook(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<WebhookType> {
+  @Query(() => WebhookType, { nullable: true, description: 'A subscription of the caller’s environment. Errors: RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS.' })
+  async webhook(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'UUID of the subscription.' }) id: string): Promise<WebhookType> {
     const principal = assertAction(context.principal, 'webhook:read');
     return presentWebhook(await this.#services.database.asTenant(principal, (em) => requireWebhook(em, id)), this.#trust(context, 1));
   }
 
-  @Query(() => WebhookConnection, { description: 'Subscriptions of the caller’s environment, newest first; those that are off only when asked for. Errors: INSUFFICIENT_PERMISSIONS.' })
+  @Query(() => WebhookConnection, { nullable: true, description: 'Subscriptions of the caller’s environment, newest first; those that are off only when asked for. Errors: INSUFFICIENT_PERMISSIONS.' })
   async webhooks(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
@@ -69,10 +69,10 @@ export class WebhookResolver {
     });
   }
 
-  @Query(() => WebhookDeliveryConnection, { description: 'Attempts to deliver to a subscription, newest first. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
+  @Query(() => WebhookDeliveryConnection, { nullable: true, description: 'Attempts to deliver to a subscription, newest first. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
   async webhookDeliveries(
     @Ctx() context: RequestContext,
-    @Arg('webhookId', () => ID) webhookId: string,
+    @Arg('webhookId', () => ID, { description: 'UUID of the subscription.' }) webhookId: string,
     @Args(() => PageArguments) args: PageArguments,
     @Arg('filter', () => WebhookDeliveryFilterInput, { nullable: true }) filter?: WebhookDeliveryFilterInput | null,
   ): Promise<Connection<WebhookDeliveryType>> {
@@ -87,7 +87,7 @@ export class WebhookResolver {
     });
   }
 
-  @Mutation(() => WebhookPayload, { description: 'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
+  @Mutation(() => WebhookPayload, { nullable: true, description: 'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
   async createWebhook(@Ctx() context: RequestContext, @Arg('input', () => CreateWebhookInput) input: CreateWebhookInput): Promise<WebhookPayload> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
@@ -98,7 +98,7 @@ export class WebhookResolver {
     return this.#present(context, shown);
   }
 
-  @Mutation(() => WebhookPayload, { description: 'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
+  @Mutation(() => WebhookPayload, { nullable: true, description: 'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
   async updateWebhook(@Ctx() context: RequestContext, @Arg('input', () => UpdateWebhookInput) { id, ...changes }: UpdateWebhookInput): Promise<WebhookPayload> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
@@ -109,7 +109,7 @@ export class WebhookResolver {
     return this.#present(context, shown);
   }
 
-  @Mutation(() => DeleteWebhookPayload, { description: 'Ends a subscription, with all that was still to be delivered. Errors: RESOURCE_NOT_FOUND.' })
+  @Mutation(() => DeleteWebhookPayload, { nullable: true, description: 'Ends a subscription, with all that was still to be delivered. Errors: RESOURCE_NOT_FOUND.' })
   async deleteWebhook(@Ctx() context: RequestContext, @Arg('input', () => DeleteWebhookInput) { id }: DeleteWebhookInput): Promise<DeleteWebhookPayload> {
     const principal = assertAction(context.principal, 'webhook:write');
     const { database } = this.#services;
@@ -125,7 +125,7 @@ export class WebhookResolver {
     return { id, deleted: true, trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => TestWebhookPayload, { description: 'Sends a made-up event at once, without retries. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.' })
+  @Mutation(() => TestWebhookPayload, { nullable: true, description: 'Sends a made-up event at once, without retries. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.' })
   async testWebhook(@Ctx() context: RequestContext, @Arg('input', () => TestWebhookInput) { id, eventType }: TestWebhookInput): Promise<TestWebhookPayload> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
@@ -136,7 +136,7 @@ export class WebhookResolver {
     return { delivered: delivery.status === 'success', eventType: delivery.eventType, delivery: presentDelivery(delivery), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => RedeliverWebhookPayload, { description: 'Sends the event of an attempt again, with its id. Errors: RESOURCE_NOT_FOUND, CONFLICT (delivery_pending, webhook_inactive).' })
+  @Mutation(() => RedeliverWebhookPayload, { nullable: true, description: 'Sends the event of an attempt again, with its id. Errors: RESOURCE_NOT_FOUND, CONFLICT (delivery_pending, webhook_inactive).' })
   async redeliverWebhook(@Ctx() context: RequestContext, @Arg('input', () => RedeliverWebhookInput) { webhookId, deliveryId }: RedeliverWebhookInput): Promise<RedeliverWebhookPayload> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {

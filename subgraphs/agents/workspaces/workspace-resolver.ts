@@ -32,13 +32,13 @@ export class WorkspaceResolver {
     this.#services = services;
   }
 
-  @Query(() => WorkspaceType, { description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' })
-  async workspace(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<WorkspaceType> {
+  @Query(() => WorkspaceType, { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' })
+  async workspace(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string): Promise<WorkspaceType> {
     const principal = assertAction(context.principal, 'workspace:read');
     return presentWorkspace(await this.#services.workspaces.require(principal, id), this.#trust(context, 1));
   }
 
-  @Query(() => WorkspaceConnection, { description: 'Workspaces that the caller belongs to, newest first.' })
+  @Query(() => WorkspaceConnection, { nullable: true, description: 'Workspaces that the caller belongs to, newest first.' })
   async workspaces(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<WorkspaceType>> {
     const principal = assertAction(context.principal, 'workspace:read');
     const { workspaces } = this.#services;
@@ -48,7 +48,7 @@ export class WorkspaceResolver {
     return connectionOf(rows.map((row) => presentWorkspace(row, this.#trust(context, 1))), page, totalCount, this.#trust(context, rows.length));
   }
 
-  @Mutation(() => CreateWorkspacePayload, { description: 'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), INSUFFICIENT_PERMISSIONS.' })
+  @Mutation(() => CreateWorkspacePayload, { nullable: true, description: 'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), INSUFFICIENT_PERMISSIONS.' })
   async createWorkspace(@Ctx() context: RequestContext, @Arg('input', () => CreateWorkspaceInput) input: CreateWorkspaceInput): Promise<CreateWorkspacePayload> {
     const principal = assertAction(context.principal, 'workspace:create');
     const { database, region, workspaces, clock } = this.#services;
@@ -61,7 +61,7 @@ export class WorkspaceResolver {
     return { workspace, trust: workspace.trust };
   }
 
-  @Mutation(() => AddWorkspaceAgentPayload, { description: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).' })
+  @Mutation(() => AddWorkspaceAgentPayload, { nullable: true, description: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).' })
   async addWorkspaceAgent(@Ctx() context: RequestContext, @Arg('input', () => AddWorkspaceAgentInput) input: AddWorkspaceAgentInput): Promise<AddWorkspaceAgentPayload> {
     const principal = assertAction(context.principal, 'workspace:write');
     const { workspaceId, member, isNew } = await exactlyOnce(this.#services.database, context, {

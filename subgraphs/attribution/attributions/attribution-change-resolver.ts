@@ -29,7 +29,7 @@ export function attributionChangeResolver(services: FeedServices, attributions: 
     async attributionChanged(
       @Root() change: Change,
       @Ctx() context: RequestContext,
-      @Arg('dataSourceId', () => ID) _dataSourceId: string,
+      @Arg('dataSourceId', () => ID, { description: 'Public id of the source.' }) _dataSourceId: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
     ): Promise<AttributionChangeType> {
       if ('from' in change) return beginningAt(change.from);

@@ -44,7 +44,7 @@ export class ServedAgentResolver {
     this.#database = database;
   }
 
-  @FieldResolver(() => CentsScalar, { description: 'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others in theirs.' })
+  @FieldResolver(() => CentsScalar, { nullable: true, description: 'Recovered revenue of all completed live analyses that the agent served: to itself in every account, to others in theirs. Null only together with an error.' })
   async totalDeltaRCents(@Root() agent: ServedAgentType, @Ctx() context: RequestContext): Promise<number> {
     const principal = assertAction(context.principal, 'agent:readSelf');
     const agentId = requireUuid('agent', agent.id, 'agent');

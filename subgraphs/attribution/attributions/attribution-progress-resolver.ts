@@ -28,7 +28,7 @@ export function attributionProgressResolver(services: Pick<RunAttributionService
     async attributionProgress(
       @Root() sequenced: SequencedEvent,
       @Ctx() context: RequestContext,
-      @Arg('id', () => ID) id: string,
+      @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last event that was seen; 0 for all.' }) _after?: number | null,
     ): Promise<AttributionProgressType> {
       const result = sequenced.event.kind === 'RESULT' ? await attributions.attribution(context, id) : null;

@@ -26,12 +26,12 @@ export class AttributionResolver {
     this.#accesses = new AccessLog(services.database, services.clock);
   }
 
-  @Query(() => AttributionType, { description: 'One analysis. Errors: RESOURCE_NOT_FOUND.' })
-  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<AttributionType> {
+  @Query(() => AttributionType, { nullable: true, description: 'One analysis. Errors: RESOURCE_NOT_FOUND.' })
+  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string): Promise<AttributionType> {
     return this.#load(assertAction(context.principal, 'attribution:read'), id, context);
   }
 
-  @Query(() => AttributionConnection, { description: 'Analyses of the account, newest first.' })
+  @Query(() => AttributionConnection, { nullable: true, description: 'Analyses of the account, newest first.' })
   async attributions(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
@@ -52,7 +52,7 @@ export class AttributionResolver {
     return connection;
   }
 
-  @Mutation(() => RunAttributionPayload, { description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
+  @Mutation(() => RunAttributionPayload, { nullable: true, description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
   async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
     const attribution = await exactlyOnce(this.#services.database, context, {
@@ -63,7 +63,7 @@ export class AttributionResolver {
     return { attribution, trust: attribution.trust };
   }
 
-  @Mutation(() => CancelAttributionPayload, { description: 'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).' })
+  @Mutation(() => CancelAttributionPayload, { nullable: true, description: 'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).' })
   async cancelAttribution(@Ctx() context: RequestContext, @Arg('input', () => CancelAttributionInput) input: CancelAttributionInput): Promise<CancelAttributionPayload> {
     const principal = assertAction(context.principal, 'attribution:run');
     const id = requireUuid('attr', input.id, 'attribution');

@@ -61,12 +61,12 @@ export class DataSourceResolver {
     });
   }
 
-  @Query(() => DataSourceType, { description: 'One source. Errors: RESOURCE_NOT_FOUND.' })
-  async dataSource(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<DataSourceType> {
+  @Query(() => DataSourceType, { nullable: true, description: 'One source. Errors: RESOURCE_NOT_FOUND.' })
+  async dataSource(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string): Promise<DataSourceType> {
     return this.#present(await this.#require(assertAction(context.principal, 'dataSource:read'), id), context);
   }
 
-  @Query(() => DataSourceConnection, { description: 'Sources of the account, newest first.' })
+  @Query(() => DataSourceConnection, { nullable: true, description: 'Sources of the account, newest first.' })
   async dataSources(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<DataSourceType>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     return this.#services.database.asTenant(principal, async (em) => {
@@ -85,8 +85,8 @@ export class DataSourceResolver {
     return presentDetail(stored, uploads, this.#services.clock());
   }
 
-  @Query(() => RejectedRowConnection, { description: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.' })
-  async dataSourceRejects(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string, @Args(() => PageArguments) args: PageArguments): Promise<Connection<RejectedRowType>> {
+  @Query(() => RejectedRowConnection, { nullable: true, description: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.' })
+  async dataSourceRejects(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string, @Args(() => PageArguments) args: PageArguments): Promise<Connection<RejectedRowType>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
@@ -95,7 +95,7 @@ export class DataSourceResolver {
     return connectionOf(rows, page, total, this.#trust(context, rows.length));
   }
 
-  @Mutation(() => ConnectDataSourcePayload, { description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
+  @Mutation(() => ConnectDataSourcePayload, { nullable: true, description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
   async connectDataSource(@Ctx() context: RequestContext, @Arg('input', () => ConnectDataSourceInput) input: ConnectDataSourceInput): Promise<ConnectDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:connect');
     const { database } = this.#services;
@@ -110,7 +110,7 @@ export class DataSourceResolver {
     return { dataSource: this.#present(source, context), ingest: report === null ? null : presentIngest(report), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => AddRecordsPayload, { description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
+  @Mutation(() => AddRecordsPayload, { nullable: true, description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
   async addRecords(@Ctx() context: RequestContext, @Arg('input', () => AddRecordsInput) input: AddRecordsInput): Promise<AddRecordsPayload> {
     const principal = assertAction(context.principal, 'dataSource:write');
     if (input.records.length > MAX_JSON_RECORDS) {
@@ -126,7 +126,7 @@ export class DataSourceResolver {
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
 
-  @Mutation(() => SyncDataSourcePayload, { description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
+  @Mutation(() => SyncDataSourcePayload, { nullable: true, description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
   async syncDataSource(@Ctx() context: RequestContext, @Arg('input', () => SyncDataSourceInput) input: SyncDataSourceInput): Promise<SyncDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:write');
     const { database, clock } = this.#services;
@@ -139,7 +139,7 @@ export class DataSourceResolver {
     return { sync: presentSync(sync), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => DeleteDataSourcePayload, { description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND, CONFLICT.' })
+  @Mutation(() => DeleteDataSourcePayload, { nullable: true, description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND, CONFLICT.' })
   async deleteDataSource(@Ctx() context: RequestContext, @Arg('input', () => DeleteDataSourceInput) input: DeleteDataSourceInput): Promise<DeleteDataSourcePayload> {
     const principal = assertAction(context.principal, 'dataSource:delete');
     const { database, jobs, clock } = this.#services;

@@ -26,7 +26,7 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
     dataSourceStatus(
       @Root() state: SourceState,
       @Ctx() context: RequestContext,
-      @Arg('id', () => ID) _id: string,
+      @Arg('id', () => ID, { description: 'Public id of the source.' }) _id: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last state that was seen: the present one comes only where it is another. Always when absent.' }) _after?: number | null,
     ): SourceChangeType {
       return present(state, context);

@@ -27,14 +27,14 @@ export class ExperimentResolver {
     this.#services = services;
   }
 
-  @Query(() => ExperimentType, { description: 'One experiment. Errors: RESOURCE_NOT_FOUND.' })
-  async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID) id: string): Promise<ExperimentType> {
+  @Query(() => ExperimentType, { nullable: true, description: 'One experiment. Errors: RESOURCE_NOT_FOUND.' })
+  async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the experiment.' }) id: string): Promise<ExperimentType> {
     const principal = assertAction(context.principal, 'experiment:read');
     const uuid = requireUuid('exp', id, 'experiment');
     return this.#present(await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).require(uuid)), context);
   }
 
-  @Query(() => ExperimentConnection, { description: 'Experiments of the account, newest first.' })
+  @Query(() => ExperimentConnection, { nullable: true, description: 'Experiments of the account, newest first.' })
   async experiments(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
@@ -53,7 +53,7 @@ export class ExperimentResolver {
     });
   }
 
-  @Mutation(() => CreateExperimentPayload, { description: 'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
+  @Mutation(() => CreateExperimentPayload, { nullable: true, description: 'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
   async createExperiment(@Ctx() context: RequestContext, @Arg('input', () => CreateExperimentInput) input: CreateExperimentInput): Promise<CreateExperimentPayload> {
     const principal = assertAction(context.principal, 'experiment:write');
     const { database } = this.#services;
@@ -66,7 +66,7 @@ export class ExperimentResolver {
     return { experiment, trust: experiment.trust };
   }
 
-  @Mutation(() => DeleteExperimentPayload, { description: 'Deletes an experiment; analyses that used it keep what they computed. Errors: RESOURCE_NOT_FOUND.' })
+  @Mutation(() => DeleteExperimentPayload, { nullable: true, description: 'Deletes an experiment; analyses that used it keep what they computed. Errors: RESOURCE_NOT_FOUND.' })
   async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', () => DeleteExperimentInput) input: DeleteExperimentInput): Promise<DeleteExperimentPayload> {
     const principal = assertAction(context.principal, 'experiment:write');
     const uuid = requireUuid('exp', input.id, 'experiment');

@@ -16,7 +16,7 @@ export class PlanResolver {
     this.#clock = clock;
   }
 
-  @Query(() => PlanListType, { description: 'The price list. Errors: INVALID_API_KEY, INSUFFICIENT_PERMISSIONS.' })
+  @Query(() => PlanListType, { nullable: true, description: 'The price list. Errors: INVALID_API_KEY, INSUFFICIENT_PERMISSIONS.' })
   plans(@Ctx() context: RequestContext): PlanListType {
     const principal = assertAction(context.principal, 'billing:read');
     const current = principal.environment === 'sandbox' ? 'sandbox' : FIRST_PLAN;
