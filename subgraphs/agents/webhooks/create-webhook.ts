@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { insertEndpoint } from '../../../platform/events/webhooks/endpoint-store.ts';
 import { secretPrefixOf } from '../../../platform/events/webhooks/endpoint-secret.ts';
@@ -51,6 +52,8 @@ export async function createWebhook(services: WebhookServices, context: RequestC
       secretPrefix: secretPrefixOf(secret),
       apiVersion: context.apiVersion,
     });
+    // Looking the address up may have taken long.
+    await assertCredentialStands(em, principal);
     await settle(em, { webhookId: id, secret });
     return { webhook, secret };
   });
