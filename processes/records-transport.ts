@@ -8,7 +8,8 @@ import type { IngestRecords } from '../rest-adapter/call.ts';
 import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
 
 /** Uploads between the gateway's process and that of the attribution subgraph: one HTTP request, streamed through. */
-const PATH = '/records/';
+const PATH = '/records?';
+const SOURCE = 'source';
 
 const headers = z.object({
   'content-type': z.enum(['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet', 'application/json']),
@@ -25,7 +26,7 @@ export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): In
       body: upload.body as unknown as NonNullable<RequestInit['body']>,
       duplex: 'half',
     };
-    const response = await fetch(new URL(`${PATH}${encodeURIComponent(dataSourceId)}`, subgraphUrl), request).catch((cause: unknown) => {
+    const response = await fetch(new URL(`${PATH}${new URLSearchParams({ [SOURCE]: dataSourceId })}`, subgraphUrl), request).catch((cause: unknown) => {
       throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Send the file again in a moment.', { retryAfterS: 1, cause });
     });
     const body = (await response.json()) as { outcome?: IngestOutcome; message?: string; extensions?: Record<string, unknown> };
@@ -39,7 +40,7 @@ export function serveRecords(ingestRecords: IngestRecords): StreamHandlers {
   return {
     [PATH]: async (request: IncomingMessage, response: ServerResponse, context: RequestContext) => {
       const { 'content-type': mediaType, 'content-encoding': contentEncoding } = headers.parse(request.headers);
-      const outcome = await ingestRecords(context, decodeURIComponent(request.url!.slice(PATH.length)), { mediaType, contentEncoding, body: request });
+      const outcome = await ingestRecords(context, new URLSearchParams(request.url!.slice(PATH.length)).get(SOURCE) ?? '', { mediaType, contentEncoding, body: request });
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outcome }));
     },
   };

@@ -144,19 +144,24 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
     expect(await keysOf(accountId)).toBe(1);
   });
 
-  test('a key that was revoked since it was let in leaves no key behind', async () => {
+  test('a key that was revoked since it was let in leaves nothing behind that outlives it', async () => {
     const { caller, keyId, accountId } = await waitingTenant();
+    const workspace = String((await caller.post('/workspaces', { name: 'Spring' })).body['workspace_id']);
+    const guest = String((await (await Caller.register(house.root)).get('/agents/me')).body['agent_id']);
     await owner.query('begin');
     await owner.query('select 1 from auth.accounts where account_id = $1 for update', [accountId]);
-    // Both wait for the account: the key is good, and nothing can be asked of it any more.
-    const [made, rotated] = [caller.post('/keys', {}), caller.post('/agents/me/keys/rotate', {})];
-    for (let waiting = 0; waiting < 2; await sleep(10)) {
+    await owner.query('select 1 from auth.workspaces where account_id = $1 for update', [accountId]);
+    await owner.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' webhooks', 4))`, [accountId]);
+    // All wait for these locks: the key is good, and nothing is asked of it at the door any more.
+    const asked = [caller.post('/keys', {}), caller.post('/agents/me/keys/rotate', {}), caller.post(`/workspaces/${workspace}/agents`, { agent_id: guest, role: 'owner' }), caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })];
+    for (let waiting = 0; waiting < asked.length; await sleep(10)) {
       waiting = Number((await owner.query<{ n: string }>('select count(*) as n from pg_locks where not granted')).rows[0]!.n);
     }
     await owner.query('update auth.api_keys set revoked_at = now() where id = $1', [keyId]);
     await owner.query('commit');
-    for (const answer of [await made, await rotated]) expect([answer.status, answer.body['error']?.['type']]).toEqual([401, 'expired_api_key']);
-    expect(await keysOf(accountId)).toBe(1);
+    for (const answer of asked) expect(await answer).toMatchObject({ status: 401, body: { error: { type: 'expired_api_key' } } });
+    const { rows } = await owner.query(`select (select count(*) from auth.api_keys where account_id = $1) as keys, (select count(*) from auth.workspace_members where account_id = $1) as members, (select count(*) from events.webhook_endpoints where account_id = $1) as webhooks`, [accountId]);
+    expect(rows).toEqual([{ keys: '1', members: '1', webhooks: '0' }]);
   });
 
   test('a token that expires ends them by itself', async () => {

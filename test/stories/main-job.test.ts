@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { createClient, type Client } from 'graphql-ws';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
@@ -225,6 +228,15 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     }
     const quiet = await ask({ date_range: ['2026-06-01', '2026-06-30'] });
     expect(quiet.body).toMatchObject({ status: 'failed', failure: { code: 'insufficient_data' } });
+  });
+
+  test('what climbs out of an address names no source', async () => {
+    for (const name of ['%2e%2e', '..', '.', '..%2fgraphql', '%3fsource=x']) {
+      // fetch would climb by itself.
+      const sent = request(house.root, { path: `/v1/data-sources/${name}/records`, method: 'POST', headers: { authorization: `Bearer ${caller.key}`, 'x-nonce': randomUUID(), 'content-type': 'text/csv' } }).end('user_id,timestamp,channel\n');
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      expect([name, response.statusCode, JSON.parse(await text(response))]).toMatchObject([name, 404, { error: { type: 'resource_not_found' } }]);
+    }
   });
 
   test('a deleted source is gone for every call', async () => {

@@ -1,6 +1,6 @@
 import { lockAccount } from '../../../platform/auth/account-store.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
-import { credentialEnded } from '../../../platform/auth/admission.ts';
+import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
 import type { KeyStore } from '../../../platform/auth/key-store.ts';
 import type { Plan, Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
@@ -16,13 +16,12 @@ export interface KeyServices {
 
 /**
  * Holds the account to the end of the transaction, so that changes of its keys happen one after the other, for a caller whose
- * own key works still: one that was revoked since it was let in leaves no key behind.
+ * own key works still.
  * @throws ProblemError `expired_api_key`
  */
-export async function lockKeys(em: SqlEntityManager, { accountId, credentialId }: Principal): Promise<{ readonly plan: Plan }> {
-  const account = await lockAccount(em, accountId);
-  const [caller] = await em.execute<[{ is_over: boolean }]>(`select coalesce(ends_in_ms <= 0, false) as is_over from auth.credential_ends(array[?::uuid])`, [credentialId]);
-  if (caller.is_over) throw credentialEnded();
+export async function lockKeys(em: SqlEntityManager, principal: Principal): Promise<{ readonly plan: Plan }> {
+  const account = await lockAccount(em, principal.accountId);
+  await assertCredentialStands(em, principal);
   return account;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { insertEndpoint } from '../../../platform/events/webhooks/endpoint-store.ts';
 import { secretPrefixOf } from '../../../platform/events/webhooks/endpoint-secret.ts';
@@ -52,6 +53,8 @@ export async function createWebhook(services: WebhookServices, context: RequestC
       apiVersion: context.apiVersion,
       credentialId: principal.credentialId,
     });
+    // Looking the address up may have taken long.
+    await assertCredentialStands(em, principal);
     await settle(em, { webhookId: id, secret });
     return { webhook, secret };
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
 import { changeEndpoint, requireWebhook } from '../../../platform/events/webhooks/endpoint-store.ts';
 import { secretPrefixOf } from '../../../platform/events/webhooks/endpoint-secret.ts';
@@ -43,6 +44,7 @@ export async function updateWebhook(services: WebhookServices, principal: Princi
     });
     // Whoever says where it goes hears it.
     if (url != null) assertMayHear(principal, heardBy(webhook));
+    await assertCredentialStands(em, principal);
     // What waited for it is due.
     if (active === true) await pubSub.publish(em, DELIVERIES_TOPIC, null);
     await settle(em, { webhookId, secret: secret ?? null });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction, assertCovers, scopesOfRole } from '../../../platform/auth/actions.ts';
+import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
 import { ROLES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
 import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from '../../../platform/auth/workspace-store.ts';
 import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -51,6 +52,7 @@ export async function addWorkspaceAgent(services: MembershipServices, context: R
     const members = await lockMembers(em, workspace.id);
     // Another owner may have taken the role away since.
     assertAction({ ...inside, workspace: { ...acting, role: members.find((member) => member.agentId === principal.agentId)?.role ?? acting.role } }, 'workspace:write');
+    await assertCredentialStands(em, principal);
     const known = members.find((member) => member.agentId === agentId);
     const outcome: Membership = { workspaceId: workspace.id, member: { ...(known ?? added), role: input.role }, isNew: known === undefined };
     if (known?.role === input.role) {
