@@ -1,3 +1,5 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { MessagePort } from 'node:worker_threads';
 import { CancelledError } from './outcome.ts';
 import type { Failure } from './outcome.ts';
@@ -28,7 +30,28 @@ export function execute<Name extends TaskName>({ name, input, progress, state }:
     progress.postMessage(fraction, []);
   });
   progress.close();
+  collectGarbage();
   return outcome;
+}
+
+/**
+ * V8 lets a thread gather hundreds of megabytes of garbage before it collects the old generation for the first time. A full
+ * collection of what the models keep takes some milliseconds, once for this much garbage.
+ */
+const GARBAGE_BYTES = 24 * 1024 * 1024;
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+let keptBytes = 0;
+
+function collectGarbage(): void {
+  if (heldBytes() < keptBytes + GARBAGE_BYTES) return;
+  collect();
+  keptBytes = heldBytes();
+}
+
+function heldBytes(): number {
+  const { used_heap_size, external_memory } = getHeapStatistics();
+  return used_heap_size + external_memory;
 }
 
 /** Longest wait for the other threads of the pool to load. */
