@@ -21,7 +21,7 @@ export function createBootstrap({ firstAccount, admission, config, logger, newRe
     try {
       // The token cannot be guessed, but neither should it be tried.
       await admission.countStranger('bootstrap', addressBlock(origin.clientAddress), { requestId, origin });
-      assertOwnForm(http);
+      assertOwnForm(http, 'Open the page here and send it again.');
       const form = await readForm(http, config.bodyTimeoutMs);
       entered = { token: form.get('token') ?? '', email: form.get('email') ?? '', name: form.get('name') ?? '' };
       const opened = await accounts.open(entered, { requestId, origin });
