@@ -7,6 +7,7 @@ import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
 import type { Certificate } from './certificate.ts';
 import { ListeningSockets } from './listening-sockets.ts';
 
+/** A server that accepts connections. */
 export interface ListeningServer {
   readonly port: number;
   /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */

@@ -51,6 +51,7 @@ export interface PublicServerOptions {
   readonly clock: () => Date;
 }
 
+/** The side of the service that faces clients, while it listens. */
 export interface PublicServer {
   readonly port: number;
   /**

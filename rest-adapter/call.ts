@@ -54,6 +54,7 @@ export interface ExportedFile {
  */
 export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
 
+/** The settings that the REST door needs. */
 export interface DoorConfig {
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;

@@ -2,6 +2,7 @@ import { absorption } from './absorption.ts';
 import { sumTransitions } from './transitions.ts';
 import type { Transitions } from './transitions.ts';
 
+/** Parts that journeys are dealt into; each is judged by what the others say. */
 export const FOLDS = 5;
 const BINS = 10;
 

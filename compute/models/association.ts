@@ -29,6 +29,7 @@ export interface Explanation {
   readonly direction: Float64Array;
 }
 
+/** How much of conversion each channel explains, by one of the association models. */
 export interface Explained {
   readonly conversion: Explanation;
   readonly value: Explanation;

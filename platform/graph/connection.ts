@@ -86,6 +86,7 @@ class PageInfoType implements PageInfo {
   @Field(() => String, { nullable: true, description: 'Cursor of the last node; null on an empty page' }) endCursor!: string | null;
 }
 
+/** A node of a Relay connection with its place. */
 export interface Edge<Node> {
   readonly node: Node;
   readonly cursor: string;

@@ -39,6 +39,7 @@ export interface SubgraphServer {
 
 /** Uploads may travel inside an operation, and the gateway has checked the size already. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Where a subgraph process serves its graph, HTTP and WebSocket. */
 export const SUBGRAPH_PATH = '/graphql';
 const FORBIDDEN = 4403;
 

@@ -23,6 +23,7 @@ const claimsSchema = z.object({
   delta_r_cents: z.int().min(0),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });
+/** The payload of a result's signature. */
 export type ResultClaims = z.output<typeof claimsSchema>;
 
 /** Why a signed result is not believed, the first of them that holds. */

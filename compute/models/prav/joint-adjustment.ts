@@ -46,6 +46,7 @@ export interface Correction {
   readonly stock: AdStock | null;
 }
 
+/** The estimate on large samples, and what its κ rests on. */
 export interface JointEstimate extends Estimate {
   readonly sources: KappaSources;
   /** touches per channel, each counting the part of its effect that falls into the range */
