@@ -120,7 +120,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
       certificate?.close();
       // Requests under way needed the gateway to the last.
       await gateway.close();
-      logger.info({ cutOff }, 'serves no more');
+      logger.info({ cutOff }, 'the server has stopped');
     },
   };
 }

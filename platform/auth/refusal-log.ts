@@ -74,7 +74,7 @@ export class RefusalLog {
     try {
       await tell();
     } catch (error) {
-      this.#logger.error({ err: error, requestId: arrival.requestId }, 'a refusal could not be told to the audit log');
+      this.#logger.error({ err: error, requestId: arrival.requestId }, 'a refusal could not be recorded in the audit log');
     }
   }
 }

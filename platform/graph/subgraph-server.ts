@@ -87,7 +87,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
     answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
-        const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'This is no request of the gateway.');
+        const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'This request does not come from the gateway.');
         if (problem !== error) logger.warn({ err: error }, 'a request to the subgraph could not be read');
         send(response, problem.problem.status, { errors: [{ message: problem.message, extensions: problem.extensions }] });
       },

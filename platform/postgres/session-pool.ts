@@ -11,7 +11,7 @@ import { StandingQueue } from './standing-queue.ts';
 import { settingsOf, type TenantScope } from './tenant-scope.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
-const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests at hand than it can answer. Come back in a second.', { code: 'overloaded', retryAfterS: 1 });
+const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests than it can answer. Try again in a second.', { code: 'overloaded', retryAfterS: 1 });
 
 /** How busy the connections of a process are. */
 export interface DatabaseLoad {

@@ -108,5 +108,5 @@ async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean |
 function headerOf(jws: string): { readonly alg: string; readonly kid: string | null } {
   const header = jwsHeader(jws);
   if (header !== null) return header;
-  throw new ProblemError('validation_error', 'jws: this is no JWS in compact serialization: three base64url parts with dots between them, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
+  throw new ProblemError('validation_error', 'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
 }

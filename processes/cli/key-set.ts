@@ -34,7 +34,7 @@ async function fetched(address: string): Promise<Buffer> {
     throw new Error(`it was answered with ${response.status}`);
   } catch (error) {
     const cause = (error as Error).cause;
-    throw new BadInputError(`${address}: the keys cannot be had: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
+    throw new BadInputError(`${address}: the keys cannot be fetched: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
   }
 }
 

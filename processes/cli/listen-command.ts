@@ -59,7 +59,7 @@ function stopSignal(): AbortSignal {
 function eventTypes(list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(EVENT_TYPES as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new BadInputError(`--events: ${JSON.stringify(unknown)} is none of ${EVENT_TYPES.join(', ')}.`);
+  if (unknown !== undefined) throw new BadInputError(`--events: ${JSON.stringify(unknown)} is not one of ${EVENT_TYPES.join(', ')}.`);
   return [...new Set(names)];
 }
 

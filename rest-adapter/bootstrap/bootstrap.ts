@@ -28,7 +28,7 @@ export function createBootstrap({ firstAccount, admission, config, logger, newRe
       logger.info({ requestId, accountId: opened.accountId }, 'the first account was made');
       showForm(http, 201, firstAccountPage(opened, config.publicBaseUrl));
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it stays.', { cause: error });
+      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it persists.', { cause: error });
       const { status, code, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error, requestId }, 'the first account could not be made');
       else logger.warn({ requestId, clientAddress: origin.clientAddress, code }, 'the first account was refused');

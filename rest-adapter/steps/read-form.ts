@@ -40,7 +40,7 @@ function basicCredentials(authorization: string): Credentials | null {
   if (!/^basic\b/i.test(authorization)) return null;
   const encoded = BASIC_PATTERN.exec(authorization)?.[1];
   const [id, ...secret] = encoded === undefined ? [] : Buffer.from(encoded, 'base64').toString('utf8').split(':');
-  if (id === undefined || secret.length === 0) throw new ProblemError('invalid_client', 'The Authorization header is no Basic credential of a client: client_id, a colon, client_secret, in base64.', { param: 'header:Authorization' });
+  if (id === undefined || secret.length === 0) throw new ProblemError('invalid_client', 'The Authorization header is not a Basic credential of a client: client_id, a colon, client_secret, in base64.', { param: 'header:Authorization' });
   return { client_id: formDecoded(id), client_secret: formDecoded(secret.join(':')) };
 }
 
