@@ -231,6 +231,6 @@ function toConfig(environment: Environment): Config {
 function shown(variable: string, value: string | undefined): string {
   if (value === undefined) return '';
   if (SECRET_VARIABLES.has(variable)) return '(hidden)';
-  // What is no proper URL may still carry a password somewhere.
+  // What is not a proper URL may still carry a password somewhere.
   return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '') ? '(hidden, not a URL)' : withoutPassword(value);
 }

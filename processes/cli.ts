@@ -137,7 +137,7 @@ function addKeys(program: Command): void {
     .command('revoke')
     .description('declare everything that this key signed invalid; cannot be undone')
     .argument('<kid>', 'as keys list shows it')
-    // One in 64 of them begins with a hyphen, and is no option for that.
+    // One in 64 of them begins with a hyphen, and is not an option for that.
     .allowUnknownOption()
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
 }
@@ -205,7 +205,7 @@ function addAudit(program: Command, exitWith: ExitWith): void {
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  // A reader that has seen enough (`| head`) is no error.
+  // A reader that has seen enough (`| head`) is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal));
   try {
     let code: number = EXIT.ok;

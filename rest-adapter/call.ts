@@ -167,7 +167,7 @@ export class Call {
     return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }), ...(this.held === null ? {} : { idempotency: this.held.claim }) };
   }
 
-  /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
+  /** Calls back when the key or token that was shown has ended; the returned function cancels the watch. */
   whenEnded(ended: () => void): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
   }

@@ -66,7 +66,7 @@ export function cursorAt(place: number): string {
 
 function parseCursor(name: string, cursor: string): number {
   const place = /^row:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
-  if (place === undefined) throw invalid(name, 'invalid_cursor', 'is no cursor of this list');
+  if (place === undefined) throw invalid(name, 'invalid_cursor', 'is not a cursor of this list');
   return Number(place);
 }
 

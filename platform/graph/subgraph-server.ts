@@ -12,7 +12,7 @@ import { PRINCIPAL_HEADER, type PrincipalTokens } from './principal-token.ts';
 import type { Subgraph } from './subgraph-schema.ts';
 import { SocketClosure, webSocketEndpoint } from './web-socket-endpoint.ts';
 
-/** Answers a request of the gateway that is no GraphQL operation, such as an upload; what it throws becomes the answer. */
+/** Answers a request of the gateway that is not a GraphQL operation, such as an upload; what it throws becomes the answer. */
 export type StreamHandler = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => Promise<void>;
 
 /** By the start of their path. */

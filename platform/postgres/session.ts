@@ -30,7 +30,7 @@ export class Session {
   /** True once the server answered anything. */
   answered = false;
 
-  /** @throws TypeError when the scope names what is no UUID or environment */
+  /** @throws TypeError when the scope names what is not a UUID or environment */
   constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;

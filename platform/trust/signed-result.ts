@@ -67,7 +67,7 @@ export async function signClaims(claims: ResultClaims, key: CurrentKey): Promise
 /**
  * Checks a signature and, where it is given, the result that it was made for. A wrong signature is an answer.
  * @param result in REST's form, as a client received it
- * @throws ProblemError `validation_error` for what is no JWS in compact serialization
+ * @throws ProblemError `validation_error` for what is not a JWS in compact serialization
  */
 export async function checkSignedResult(jws: string, result: Json | undefined, anchors: TrustAnchors): Promise<SignatureCheck> {
   const { alg, kid } = headerOf(jws);

@@ -53,7 +53,7 @@ export interface JointEstimate extends Estimate {
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects. `look` looks at the cancel flag. */
+/** Adds up the cells that `belongs` selects. `look` checks the cancel flag. */
 export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, look: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {

@@ -45,7 +45,7 @@ export interface TokenEndpoint {
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse>;
   /**
    * Ends a token at once (RFC 7009): a refresh token with every token of its family, an access token alone. Whoever has
-   * the token may end it; one that nobody was given is no error.
+   * the token may end it; one that nobody was given is not an error.
    */
   revoke(token: string): Promise<void>;
 }

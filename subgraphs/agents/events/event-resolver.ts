@@ -43,7 +43,7 @@ async function openFeed(services: FeedServices, context: RequestContext, { after
   return beginningWith<FeedItem>({ from }, events);
 }
 
-/** @throws ProblemError `validation_error` for what is no type, `insufficient_permissions` for one that the scopes may not read */
+/** @throws ProblemError `validation_error` for what is not a type, `insufficient_permissions` for one that the scopes may not read */
 function wantedTypes({ scopes }: Principal, types: readonly string[] | null): ReadonlySet<EventType> {
   const readable: ReadonlySet<string> = new Set(readableEventTypes(scopes));
   for (const type of types ?? []) {
