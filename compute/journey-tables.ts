@@ -60,6 +60,7 @@ export const sharedUint32 = (length: number): Uint32Array<SharedArrayBuffer> =>
   new Uint32Array(new SharedArrayBuffer(length * Uint32Array.BYTES_PER_ELEMENT));
 export const sharedFloat64 = (length: number): Float64Array<SharedArrayBuffer> =>
   new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+/** A flag for a new table, which nobody has checked yet. */
 export const notYetFoundSound = (): Soundness => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** What `faultOf` finds, looked for unless the table is known to be sound. */

@@ -14,6 +14,7 @@ export type FailureCode =
   /** a defect of ours */
   | 'failed';
 
+/** Why a task gave no answer: `code` for programs, `message` for people. Failures are returned, since error classes do not survive the way between threads. */
 export interface Failure {
   readonly ok: false;
   readonly code: FailureCode;
@@ -22,6 +23,7 @@ export interface Failure {
 
 /** What a task returns instead of throwing: classes of errors do not survive the way between threads. */
 export const failure = (code: FailureCode, message: string): Failure => ({ ok: false, code, message });
+/** The data cannot answer the question. */
 export const insufficientData = (message: string): Failure => failure('insufficient_data', message);
 
 /**

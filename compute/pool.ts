@@ -7,6 +7,7 @@ import { CANCELLED, QUEUED } from './task-state.ts';
 import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
 import type { WorkOrder } from './worker.ts';
 
+/** All optional. */
 export interface ComputePoolOptions {
   /** default: one per core */
   readonly threads?: number;
@@ -16,6 +17,7 @@ export interface ComputePoolOptions {
   readonly onAnswered?: (name: TaskName, outcome: 'ok' | FailureCode, elapsedMs: number) => void;
 }
 
+/** How to watch a task and how to stop it. */
 export interface RunControls {
   /** called with the fraction done, 0 … 1; never after `run` has answered */
   readonly onProgress?: (fraction: number) => void;
@@ -23,6 +25,7 @@ export interface RunControls {
   readonly cancel?: AbortSignal;
 }
 
+/** How busy the pool is. */
 export interface ComputePoolStats {
   readonly threads: number;
   readonly queued: number;
@@ -32,6 +35,7 @@ export interface ComputePoolStats {
   readonly utilization: number;
 }
 
+/** Runs the tasks of tasks.ts on threads. */
 export interface ComputePool {
   /** Never rejects: whatever goes wrong is a Failure. Typed arrays on SharedArrayBuffers are not copied. */
   run<Name extends TaskName>(name: Name, input: TaskInput<Name>, controls?: RunControls): Promise<TaskOutcome<Name>>;

@@ -22,6 +22,7 @@ export interface RunOptions {
   readonly markovOrder: number;
 }
 
+/** Seconds of a day. */
 export const DAY_S = 86_400;
 
 /** The parameters that a caller usually leaves alone. */

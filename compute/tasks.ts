@@ -42,10 +42,12 @@ export interface PathsInput {
   readonly seed?: number;
 }
 
+/** `order`: how many steps the chain remembers, 1 to 4. */
 export interface MarkovInput extends PathsInput {
   readonly order: number;
 }
 
+/** What PRAV reads. */
 export interface PravInput {
   /** null: a source of aggregated paths, without users */
   readonly events: EventTable | null;
@@ -73,6 +75,7 @@ export interface Tasks {
   scrutiny: { input: ScrutinyInput; result: ScrutinyResult };
   sensitivity: { input: SensitivityInput; result: SensitivityResult };
 }
+/** Name of a task. */
 export type TaskName = keyof Tasks;
 export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
 export type TaskOutcome<Name extends TaskName> = Tasks[Name]['result'] | Failure;

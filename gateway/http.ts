@@ -98,7 +98,7 @@ function wantsPage(ctx: Context): boolean {
 /** @throws ProblemError `invalid_request` */
 function jsonObject(body: unknown): object {
   if (typeof body === 'object' && body !== null) return body;
-  throw new ProblemError('invalid_request', 'The body is no JSON object with a query.', { code: 'malformed_json', param: '' });
+  throw new ProblemError('invalid_request', 'The body is not a JSON object with a query.', { code: 'malformed_json', param: '' });
 }
 
 /** The page is large and never changes: it is made and compressed once, when first asked for. */

@@ -41,7 +41,7 @@ const SCHEMA_COST = 1_000;
 const TYPE_COST = 100;
 /** A page nobody gave a size has this many rows. */
 const DEFAULT_PAGE = 20;
-/** A size that is no number is refused later; until then it counts as a full page. */
+/** A size that is not a number is refused later; until then it counts as a full page. */
 const LARGEST_PAGE = 100;
 
 /**

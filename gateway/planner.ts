@@ -10,6 +10,7 @@ export interface Planner {
   plan(document: DocumentNode, operationName?: string): PlanNode | SubscriptionNode | undefined;
 }
 
+/** A {@link Planner} on Apollo's own, so that the supergraph is parsed once. */
 export function plannerBy(planner: QueryPlanner): Planner {
   const { supergraph } = planner;
   const apiSchema = supergraph.apiSchema();

@@ -6,7 +6,7 @@ interface Waiting<Item, Result> {
 }
 
 export interface BatchesOptions {
-  /** Batches under way at a time; as many as come when absent. */
+  /** Batches under way at a time; unlimited when absent. */
   readonly atOnce?: number;
   /** Items of a batch at most; 100 when absent. */
   readonly size?: number;

@@ -2,10 +2,11 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { REGIONS, type Region } from '../schema/value-lists.ts';
-import { parseRateLimits, standardRateLimits, type RateLimits } from './auth/rate-limits.ts';
+import { standardRateLimits, type RateLimits } from './auth/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from './auth/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
-import { DEFAULT_TRUST_WEIGHTS, parseTrustWeights, type TrustWeights } from './trust/weights.ts';
+import { baseUrl, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
+import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from './trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -92,43 +93,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
 }
-
-/** Expectations are written to follow "expected …" in a message. */
-const wholeNumber = (least: number, most: number, unit = '') => {
-  const expected = `a whole number from ${least} to ${most}${unit}`;
-  return z.string(expected).regex(/^\d{1,16}$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
-};
-const fraction = (least: number, most: number) => {
-  const expected = `a number from ${least} to ${most}`;
-  return z.string(expected).regex(/^\d{1,9}(?:\.\d{1,9})?$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
-};
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, `one of ${values.join(', ')}`);
-const flag = z.enum(['true', 'false', '1', '0'], 'true or false').transform((value) => value === 'true' || value === '1');
-
-const url = (schemes: readonly string[], example: string) =>
-  z.string().refine((value) => URL.canParse(value) && schemes.includes(new URL(value).protocol), `a URL such as ${example}`);
-const httpUrl = (example: string) => url(['http:', 'https:'], example).transform((value) => value.replace(/\/+$/, ''));
-const baseUrl = httpUrl('https://api.example/v1').refine((value) => value.endsWith('/v1'), 'a URL that ends in /v1, such as https://api.example/v1');
-const postgresUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/liftgraph');
-
-/** A page's origin as browsers send it: scheme, host and port, nothing behind. */
-const origin = z.string().refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value));
-const listOf = (item: z.ZodType<string>, expected: string) =>
-  z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== '')).refine((parts) => z.array(item).safeParse(parts).success, expected);
-
-const WEIGHTS = 'the weights of detection, attribution, provenance, consistency and taxonomy, with sum 1, such as detection=0.25,attribution=0.25,provenance=0.2,consistency=0.2,taxonomy=0.1';
-const trustWeights = z.string().transform((text, context) => {
-  const weights = parseTrustWeights(text);
-  if (weights === null) context.addIssue(WEIGHTS);
-  return weights ?? z.NEVER;
-});
-
-const RATE_LIMITS = 'classes with calls per minute and, where days are limited, per day, such as standard=200,discovery=60/20000';
-const rateLimits = z.string().transform((text, context) => {
-  const limits = parseRateLimits(text);
-  if (limits === null) context.addIssue(RATE_LIMITS);
-  return limits ?? z.NEVER;
-});
 
 const EIGHT_GIB = 8 * 1024 ** 3;
 const TERABYTE = 10 ** 12;
@@ -267,6 +231,6 @@ function toConfig(environment: Environment): Config {
 function shown(variable: string, value: string | undefined): string {
   if (value === undefined) return '';
   if (SECRET_VARIABLES.has(variable)) return '(hidden)';
-  // What is no proper URL may still carry a password somewhere.
+  // What is not a proper URL may still carry a password somewhere.
   return URL_VARIABLES.has(variable) && !(URL.canParse(value) && new URL(value).host !== '') ? '(hidden, not a URL)' : withoutPassword(value);
 }

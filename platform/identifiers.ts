@@ -58,7 +58,7 @@ function base62(value: number, length: number): string {
   return digits;
 }
 
-/** The UUID behind a public id, or undefined when the text is no public id with this prefix. */
+/** The UUID behind a public id, or undefined when the text is not a public id with this prefix. */
 export function uuidFromPublicId(prefix: IdPrefix, id: string): Uuid | undefined {
   const named = prefix === 'ds' ? UUID_OF_NAME.get(id) : undefined;
   if (named !== undefined) return named;
@@ -97,7 +97,7 @@ export function requireUuid(prefix: IdPrefix, id: string, what: string, param?: 
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000' as Uuid;
 
-/** The UUID that a list is filtered by. What is no id names nothing, so that nothing matches: it is answered as an unknown id is, with an empty list. */
+/** The UUID that a list is filtered by. What is not an id names nothing, so that nothing matches: it is answered as an unknown id is, with an empty list. */
 export function filterUuid(prefix: IdPrefix, id: string): Uuid {
   return uuidFromPublicId(prefix, id) ?? NIL_UUID;
 }

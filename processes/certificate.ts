@@ -51,7 +51,7 @@ export function openCertificate({ certFile, keyFile, logger, lookMs = LOOK_MS }:
       if (found.cert.equals(pair.cert) && found.key.equals(pair.key)) return;
       pair = found;
       for (const use of users) use(pair);
-      logger.info({ certFile }, 'serves with a new certificate');
+      logger.info({ certFile }, 'serving with a new certificate');
     } catch (error) {
       logger.warn({ err: error }, 'the certificate files cannot be used; the previous certificate stays');
     }

@@ -1,6 +1,6 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
-import { PLANS, SCOPES, type Plan, type Scope } from '../platform/auth/principal.ts';
+import { PLANS, type Plan } from '../platform/auth/principal.ts';
 import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { AuditArchiveOptions, AuditVerifyOptions } from './cli/audit-command.ts';
@@ -8,6 +8,7 @@ import type { ExampleOptions } from './cli/example-command.ts';
 import type { KeysOptions } from './cli/keys-command.ts';
 import type { ListenOptions } from './cli/listen-command.ts';
 import type { VerifyOptions } from './cli/verify-command.ts';
+import { calendarDate, decimalNumber, nameList, scopeList, wholeNumber, wholePosition } from './cli/option-values.ts';
 import { packageVersion } from './package-version.ts';
 
 /** Exit codes of every command. */
@@ -18,17 +19,17 @@ Examples:
   npx liftgraph example shop
       write half a year of an invented shop into ./shop
   npx liftgraph analyze shop/touchpoints.csv shop/orders.csv shop/spend.csv --report shop/report.html
-      what each channel caused; a table here, a report to share
+      what each channel caused: a table here, a report to share
   npx liftgraph analyze shop/events.csv --from 2026-03-01 --to 2026-03-31
-      one table of touches and orders; March only
+      touches and orders in one table; March only
   npx liftgraph analyze shop/paths.csv --model markov --order 2 --json
-      journeys added up by path; JSON for the next program
+      journeys aggregated by path; JSON for another program
   npx liftgraph verify result.json --jwks https://api.example/.well-known/jwks.json
-      is this result, from POST /v1/attribution, what the service signed?
+      check that a result of POST /v1/attribution is what the service signed
   npx liftgraph listen --forward-to http://127.0.0.1:3000/webhooks
-      what happens, sent to the program that you are writing, signed as webhooks are
+      forward events to a program under development, signed like webhooks
   npx liftgraph keys rotate
-      let the next key sign from now on
+      sign with the next key from now on
   npx liftgraph admin account create --email you@example.com --plan pro
       the first account and its keys
 
@@ -40,22 +41,35 @@ Files: .csv, .tsv, .ndjson, .jsonl, .parquet, plain or with .gz. Kinds are told 
   paths        path ("email > direct"), conversions, revenue, nulls [, date]
 
 Exit codes: 0 done, 1 something is wrong with the input, 2 something is wrong with Liftgraph.
-Of verify and audit verify: 0 the result is genuine, the chain proven; 1 it is not; 2 that could not be found out.`;
+For verify and audit verify: 0 the result is genuine, the chain proven; 1 it is not; 2 it could not be determined.`;
+
+/** Tells `main` how to exit. */
+type ExitWith = (code: number) => void;
 
 /** The command line. What a command needs is loaded when it runs, so that help comes at once. */
-function buildProgram(exitWith: (code: number) => void): Command {
+function buildProgram(exitWith: ExitWith): Command {
   const program = new Command('liftgraph')
     .description('Causal marketing attribution: what did each channel change?')
     .version(packageVersion())
     .showHelpAfterError('(liftgraph --help shows examples)')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
+  addAnalyze(program);
+  addExample(program);
+  addVerify(program, exitWith);
+  addListen(program);
+  addKeys(program);
+  addAdmin(program);
+  addAudit(program, exitWith);
+  return program;
+}
 
+function addAnalyze(program: Command): void {
   program
     .command('analyze')
     .description('attribute the revenue in files to channels; needs no server')
     .argument('<file...>', 'touchpoints, orders, spend, events or paths')
-    .addOption(new Option('--model <name>', 'whose credit to show').choices(MODELS).default('causal'))
+    .addOption(new Option('--model <name>', 'model whose credit to show').choices(MODELS).default('causal'))
     .option('--from <date>', 'first day, YYYY-MM-DD (default: first day of the data)', calendarDate)
     .option('--to <date>', 'last day, YYYY-MM-DD (default: last day of the data)', calendarDate)
     .addOption(new Option('--granularity <period>', 'periods of the time series (default: what suits the length of the range)').choices(['daily', 'weekly', 'monthly']))
@@ -66,23 +80,21 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .option('--experiments <file>', 'results of experiments that calibrate causal: a CSV file with channel, method (holdout or geo), start, end, incremental_revenue, standard_error')
     .option('--json', 'print the result as JSON')
     .option('--report <file>', 'write a report as one HTML file')
-    .action(async (files: string[], options: AnalyzeOptions) => {
-      const { runAnalyze } = await import('./cli/analyze-command.ts');
-      await runAnalyze(files, options);
-    });
+    .action(async (files: string[], options: AnalyzeOptions) => (await import('./cli/analyze-command.ts')).runAnalyze(files, options));
+}
 
+function addExample(program: Command): void {
   program
     .command('example')
     .description('write an example shop to try things on')
-    .argument('<directory>', 'made when it is not there')
+    .argument('<directory>', 'created if missing')
     .option('--end <date>', 'last day of the data, YYYY-MM-DD (default: yesterday)', calendarDate)
     .option('--seed <number>', 'another seed makes another shop', wholeNumber(0, 2 ** 31 - 1), 1)
-    .option('--users <number>', 'people in reach of the shop (default: 12000)', wholeNumber(1, 2_000_000))
-    .action(async (directory: string, options: ExampleOptions) => {
-      const { runExample } = await import('./cli/example-command.ts');
-      await runExample(directory, options);
-    });
+    .option('--users <number>', 'people the shop can reach (default: 12000)', wholeNumber(1, 2_000_000))
+    .action(async (directory: string, options: ExampleOptions) => (await import('./cli/example-command.ts')).runExample(directory, options));
+}
 
+function addVerify(program: Command, exitWith: ExitWith): void {
   program
     .command('verify')
     .description('check a signed result; needs the public keys and nothing else')
@@ -90,86 +102,91 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy of it')
     .option('--issuer <address>', 'address that must have signed, for example https://api.example')
     .option('--json', 'print the outcome as JSON')
-    .action(async (file: string, options: VerifyOptions) => {
-      const { runVerify } = await import('./cli/verify-command.ts');
-      exitWith(await runVerify(file, options));
-    });
+    .action(async (file: string, options: VerifyOptions) => exitWith(await (await import('./cli/verify-command.ts')).runVerify(file, options)));
+}
 
+function addListen(program: Command): void {
   program
     .command('listen')
-    .description('what happens, as it happens: printed, or sent on as webhooks would be; outlasts lost connections, ends with Ctrl-C')
-    .option('--forward-to <url>', 'address that gets each event as a webhook, signed with a secret that is printed first')
+    .description('print events as they happen, or forward them as signed webhooks; reconnects by itself, ends with Ctrl-C')
+    .option('--forward-to <url>', 'send each event to this address as a webhook, signed with a secret that is printed first')
     .option('--key <key>', 'API key or access token (default: LIFTGRAPH_KEY in the environment, where other users of the machine do not see it)')
-    .option('--events <types>', 'only these, separated by commas (default: all that the key may read)')
-    .option('--after <position>', 'begin behind this event; 0 for all that are kept (default: now)', wholePosition)
-    .option('--url <address>', 'of the service', 'http://127.0.0.1:4000')
-    .option('--json', 'print whole messages, one a line')
+    .option('--events <types>', 'only these types, separated by commas (default: all that the key may read)')
+    .option('--after <position>', 'start after this event; 0 for all that are kept (default: now)', wholePosition)
+    .option('--url <address>', 'address of the service', 'http://127.0.0.1:4000')
+    .option('--json', 'print whole messages, one per line')
     .action(async (options: ListenOptions) => (await import('./cli/listen-command.ts')).runListen(options));
+}
 
-  const keys = program.command('keys').description('the keys that results are signed with; takes the configuration of the service from the environment');
+function addKeys(program: Command): void {
+  const keys = program.command('keys').description('manage the keys that sign results; reads the configuration of the service from the environment');
   const environment = () => new Option('--environment <name>', 'of which results (default: both)').choices(ENVIRONMENTS);
   keys
     .command('list')
-    .description('every key: current signs, next is published to sign after it, retired still verifies, revoked does not')
+    .description('list every key: current signs, next is published and signs after it, retired still verifies, revoked does not')
     .addOption(environment())
     .option('--json', 'print them as JSON')
     .action(async (options: KeysOptions) => (await import('./cli/keys-command.ts')).listKeys(options));
   keys
     .command('rotate')
-    .description('let the next key sign from now on; what was signed before stays valid')
+    .description('sign with the next key from now on; earlier signatures stay valid')
     .addOption(environment())
     .option('--lost-secret', 'also when KEY_ENCRYPTION_KEY is not the one that the keys were sealed under')
     .action(async (options: KeysOptions) => (await import('./cli/keys-command.ts')).rotateKeys(options));
   keys
     .command('revoke')
-    .description('nothing that this key signed may be believed any more; cannot be undone')
+    .description('declare everything that this key signed invalid; cannot be undone')
     .argument('<kid>', 'as keys list shows it')
-    // One in 64 of them begins with a hyphen, and is no option for that.
+    // One in 64 of them begins with a hyphen, and is not an option for that.
     .allowUnknownOption()
     .action(async (kid: string) => (await import('./cli/keys-command.ts')).revokeKey(kid));
+}
 
-  const admin = program.command('admin').description('accounts and their keys; takes the configuration of the service from the environment, whether it runs or not');
-  const account = admin.command('account').description('who uses this installation');
-  const perMinute = () => new Option('--requests-per-minute <number>', 'agreed with this account (default: what plan and tier allow)').argParser(wholeNumber(1, 1_000_000));
-  const perDay = () => new Option('--requests-per-day <number>', 'agreed with this account (default: what plan and tier allow)').argParser(wholeNumber(1, 1_000_000_000));
+function addAdmin(program: Command): void {
+  const admin = program.command('admin').description('manage accounts and their keys, whether the service runs or not; reads its configuration from the environment');
+  const account = admin.command('account').description('manage accounts');
+  const perMinute = () => new Option('--requests-per-minute <number>', 'limit agreed with this account (default: by plan and tier)').argParser(wholeNumber(1, 1_000_000));
+  const perDay = () => new Option('--requests-per-day <number>', 'limit agreed with this account (default: by plan and tier)').argParser(wholeNumber(1, 1_000_000_000));
   account
     .command('create')
-    .description('an account that people run, with its first live and test key; agents open theirs by registering')
-    .requiredOption('--email <address>', 'of its operator')
-    .addOption(new Option('--plan <plan>', 'what it may use').choices(PLANS).default('pay_per_analysis'))
-    .option('--name <name>', 'for lists')
+    .description('create an account for people, with its first live and test key; agents register by themselves')
+    .requiredOption('--email <address>', 'e-mail address of the operator')
+    .addOption(new Option('--plan <plan>', 'plan of the account').choices(PLANS).default('pay_per_analysis'))
+    .option('--name <name>', 'name shown in lists')
     .addOption(perMinute())
     .addOption(perDay())
     .option('--json', 'print the keys as JSON')
     .action(async (options: NewAccountOptions) => (await import('./cli/admin-command.ts')).createAccountByAdmin(options));
   account
     .command('list')
-    .description('every account, the newest first')
+    .description('list every account, newest first')
     .option('--json', 'print them as JSON')
     .action(async (options: { json?: true }) => (await import('./cli/admin-command.ts')).listAccounts(options));
   account
     .command('set-plan')
-    .description('from the next request on; limits that are left out follow the plan')
+    .description('change the plan of an account from the next request on; limits that are left out follow the plan')
     .argument('<account>', 'id, e-mail or operator id')
-    .addArgument(new Argument('<plan>', 'what it may use').choices(PLANS))
+    .addArgument(new Argument('<plan>', 'the new plan').choices(PLANS))
     .addOption(perMinute())
     .addOption(perDay())
     .action(async (reference: string, plan: Plan, options: NewAccountOptions) => (await import('./cli/admin-command.ts')).setPlan(reference, plan, options));
   admin
     .command('key')
-    .description('keys of an account')
+    .description('manage the keys of an account')
     .command('create')
-    .description('another live and test key, for whoever has lost theirs')
+    .description('create another live and test key, for example when the first ones were lost')
     .requiredOption('--account <account>', 'id, e-mail or operator id')
-    .option('--name <name>', 'for lists')
+    .option('--name <name>', 'name shown in lists')
     .option('--scopes <scopes>', 'what the keys may do, separated by commas (default: everything)', scopeList)
     .option('--json', 'print the keys as JSON')
     .action(async (options: NewKeyOptions) => (await import('./cli/admin-command.ts')).createKeyByAdmin(options));
+}
 
-  const audit = program.command('audit').description('the audit log outside of the database');
+function addAudit(program: Command, exitWith: ExitWith): void {
+  const audit = program.command('audit').description('verify, export and archive the audit log');
   audit
     .command('verify')
-    .description('check entries of one chain: files of the archive, or entries as the service shows them, one a line, the oldest first')
+    .description('check entries of one chain: files of the archive, or entries as the service shows them, one per line, oldest first')
     .argument('<file...>', '.ndjson or .ndjson.gz')
     .requiredOption('--heads <file>', 'the signed heads: AUDIT_HEADS_FILE of the service, or a copy of it')
     .requiredOption('--jwks <file or URL>', 'the keys: /.well-known/jwks.json of the service, or a copy that you kept')
@@ -177,58 +194,18 @@ function buildProgram(exitWith: (code: number) => void): Command {
     .action(async (files: string[], options: AuditVerifyOptions) => exitWith(await (await import('./cli/audit-command.ts')).runAuditVerify(files, options)));
   audit
     .command('export')
-    .description('print the sealed entries of a chain, one a line, the oldest first; takes the configuration of the service from the environment')
+    .description('print the sealed entries of a chain, one per line, oldest first; reads the configuration of the service from the environment')
     .argument('[chain]', 'chain_id as entries name it, or installation for what belongs to no account', 'installation')
     .action(async (chain: string) => (await import('./cli/audit-command.ts')).runAuditExport(chain));
   audit
     .command('archive')
-    .description('move old entries from the database into files of the archive; takes the configuration of the service from the environment')
-    .option('--older-than-days <days>', 'entries of this age', wholeNumber(0, 36_500), 90)
+    .description('move old entries from the database into archive files; reads the configuration of the service from the environment')
+    .option('--older-than-days <days>', 'move entries older than this', wholeNumber(0, 36_500), 90)
     .action(async (options: AuditArchiveOptions) => (await import('./cli/audit-command.ts')).runAuditArchive(options));
-  return program;
-}
-
-function calendarDate(value: string): string {
-  const time = Date.parse(`${value}T00:00:00Z`);
-  if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) {
-    throw new InvalidArgumentError('Give a date as YYYY-MM-DD.');
-  }
-  return value;
-}
-
-function wholeNumber(least: number, most: number): (value: string) => number {
-  return (value) => {
-    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
-    return Number(value);
-  };
-}
-
-function decimalNumber(least: number, most: number): (value: string) => number {
-  return (value) => {
-    if (!/^\d*\.?\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
-    return Number(value);
-  };
-}
-
-function nameList(value: string): readonly string[] {
-  const names = value.split(',').map((name) => name.trim()).filter((name) => name !== '');
-  if (names.length === 0) throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
-  return names;
-}
-
-function scopeList(value: string): readonly Scope[] {
-  const names = value.split(',').map((name) => name.trim());
-  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
-  return [...new Set(names)] as Scope[];
-}
-
-function wholePosition(value: string): string {
-  return String(wholeNumber(0, 2 ** 31 - 1)(value));
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  // A reader that has seen enough (`| head`) is no error.
+  // A reader that has seen enough (`| head`) is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.internal));
   try {
     let code: number = EXIT.ok;

@@ -11,6 +11,7 @@ export class DataDirectoryError extends Error {
   readonly code = 'data_directory_unusable';
 }
 
+/** The directory that this instance holds, until it releases it. */
 export interface DataDirectory {
   /** Absolute. */
   readonly path: string;

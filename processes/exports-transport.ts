@@ -21,11 +21,11 @@ export function forwardExports(subgraphUrl: string, tokens: PrincipalTokens): Ex
     const url = new URL(`${PATH}${encodeURIComponent(id)}?${new URLSearchParams({ format, level })}`, subgraphUrl);
     const headers = { [PRINCIPAL_HEADER]: await tokens.sign(context, 'attribution') };
     const response = await fetch(url, { method: 'POST', headers, signal }).catch((cause: unknown) => {
-      throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Ask again in a moment.', { retryAfterS: 1, cause });
+      throw new ProblemError('service_unavailable', 'The attribution service cannot be reached. Try again in a moment.', { retryAfterS: 1, cause });
     });
     if (response.ok && response.body !== null) return { fileName: response.headers.get(FILE_NAME) ?? 'export', body: response.body };
     const body = (await response.json()) as { message?: string; extensions?: Record<string, unknown> };
-    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The export failed for a reason of ours. Its log names the cause.');
+    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The export failed because of an error on our side. The log names the cause.');
   };
 }
 

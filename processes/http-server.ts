@@ -7,6 +7,7 @@ import { HTTP_SERVER_OPTIONS } from '../rest-adapter/server.ts';
 import type { Certificate } from './certificate.ts';
 import { ListeningSockets } from './listening-sockets.ts';
 
+/** A server that accepts connections. */
 export interface ListeningServer {
   readonly port: number;
   /** From now on every answer ends its connection, so that its client comes back elsewhere. Everything is still answered. */
@@ -26,7 +27,7 @@ export interface ServerOptions {
   /** Which requests become WebSockets. Other offers to upgrade are ignored, as RFC 9110 §7.8 allows (curl --http2 makes one with every request). */
   readonly mayUpgrade?: (request: IncomingMessage) => boolean;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** The whole answer to what is no request that could be handled, by the parser's code; the connection ends behind it. */
+  /** The whole answer to what is not a request that could be handled, by the parser's code; the connection ends behind it. */
   readonly refusal: (code: string | undefined) => string;
   /** Serves HTTPS, TLS 1.3 only, when given. */
   readonly certificate?: Certificate;
@@ -69,7 +70,7 @@ function refuseUnparsed(server: Server, refusal: ServerOptions['refusal']): void
   const end = (socket: Duplex, code: string | undefined): void => {
     if (!socket.writable) return void socket.destroy();
     socket.end(refusal(code));
-    // The peer may go on sending for ever.
+    // The peer may go on sending forever.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

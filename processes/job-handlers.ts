@@ -35,7 +35,7 @@ export async function handleJobs({ backing, config, pool, keys, issuer, logger, 
   const analyses = { database, pubSub, jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(clickhouse), signResult: resultSigner(keys, issuer) };
   const onRunExhausted = async (run: RunJob, error: Error) => {
     logger.error({ err: error, attributionId: run.attributionId, revision: run.revision }, 'an analysis failed in every attempt');
-    await recordFailure(analyses, run, { code: 'internal', message: 'The analysis failed three times for a reason of ours. It is not billed; the log names the cause.' });
+    await recordFailure(analyses, run, { code: 'internal', message: 'The analysis failed three times because of an error on our side. It is not billed; the log names the cause.' });
   };
   await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
   await jobs.work(REFRESH_QUEUE, { onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));

@@ -51,6 +51,7 @@ export interface PublicServerOptions {
   readonly clock: () => Date;
 }
 
+/** The side of the service that faces clients, while it listens. */
 export interface PublicServer {
   readonly port: number;
   /**
@@ -120,7 +121,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
       certificate?.close();
       // Requests under way needed the gateway to the last.
       await gateway.close();
-      logger.info({ cutOff }, 'serves no more');
+      logger.info({ cutOff }, 'the server has stopped');
     },
   };
 }

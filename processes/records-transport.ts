@@ -31,7 +31,7 @@ export function forwardRecords(subgraphUrl: string, tokens: PrincipalTokens): In
     });
     const body = (await response.json()) as { outcome?: IngestOutcome; message?: string; extensions?: Record<string, unknown> };
     if (body.outcome !== undefined) return body.outcome;
-    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The upload failed for a reason of ours. Its log names the cause.');
+    throw ProblemError.fromExtensions(body.message ?? '', body.extensions) ?? new ProblemError('internal_error', 'The upload failed because of an error on our side. The log names the cause.');
   };
 }
 

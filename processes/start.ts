@@ -50,7 +50,7 @@ async function stop(cause: string, announceMs: number): Promise<void> {
     await running.stop(announceMs);
     process.exit(0);
   } catch (error) {
-    logger.error({ err: error }, 'the stop met an error');
+    logger.error({ err: error }, 'stopping failed');
     process.exit(1);
   }
 }

@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../schema/problems.ts';
 
+export const MEBIBYTE = 1024 ** 2;
+/** Longest pause within a body, where the configuration names no other. */
+export const BODY_TIMEOUT_MS = 15_000;
+
+/** How large and how slow a body may be. */
 export interface BodyLimits {
   readonly maxBytes: number;
   /** Longest pause between two chunks. */

@@ -54,6 +54,7 @@ export interface ExportedFile {
  */
 export type ExportAttribution = (context: RequestContext, id: string, request: { readonly format: ExportFormat; readonly level: ExportLevel; readonly signal: AbortSignal }) => Promise<ExportedFile>;
 
+/** The settings that the REST door needs. */
 export interface DoorConfig {
   /** Ends in `/v1`; what clients see. */
   readonly publicBaseUrl: string;
@@ -166,7 +167,7 @@ export class Call {
     return { requestId, principal, apiVersion: CURRENT_VERSION, origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }), ...(this.held === null ? {} : { idempotency: this.held.claim }) };
   }
 
-  /** Calls back when the key or token that was shown has ended; the returned function forgets the wish. */
+  /** Calls back when the key or token that was shown has ended; the returned function cancels the watch. */
   whenEnded(ended: () => void): () => void {
     return this.admitted === null ? () => undefined : this.door.admission.whenEnded(this.admitted.credential, ended);
   }

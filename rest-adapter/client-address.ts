@@ -15,7 +15,7 @@ export function originOf(request: IncomingMessage, trustedHops: number): Request
 
 /**
  * Address of the client: the entry of `X-Forwarded-For` that `trustedHops` proxies, counted from the right, vouch
- * for; the socket's peer where no proxy is trusted or the entry is no address. IPv4-mapped IPv6 becomes IPv4, other
+ * for; the socket's peer where no proxy is trusted or the entry is not an address. IPv4-mapped IPv6 becomes IPv4, other
  * IPv6 its canonical form (RFC 5952), without a zone: that is a name of our own network interface.
  */
 export function clientAddress(peer: string | undefined, forwardedFor: string | undefined, trustedHops: number): string {

@@ -87,13 +87,13 @@ export function parserProblem(code: string | undefined): ProblemError {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new ProblemError('payload_too_large', 'The chunk extensions of the body are larger than 16 KiB.', { code: 'chunk_extensions_too_large' });
     case 'CONNECT':
-      return new ProblemError('method_not_allowed', 'This is no proxy: it takes no CONNECT.');
+      return new ProblemError('method_not_allowed', 'This server is not a proxy and does not take CONNECT.');
     case 'EXPECTATION':
-      return new ProblemError('invalid_request', 'Of all expectations only 100-continue can be met.', { status: 417, param: 'header:Expect' });
+      return new ProblemError('invalid_request', 'The only expectation that can be met is 100-continue.', { status: 417, param: 'header:Expect' });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ProblemError('invalid_request', 'The headers did not arrive in time.', { status: 408, code: 'request_timeout' });
     default:
-      return new ProblemError('invalid_request', 'This is no HTTP/1.1 request.', { code: 'malformed_http' });
+      return new ProblemError('invalid_request', 'This is not an HTTP/1.1 request.', { code: 'malformed_http' });
   }
 }
 

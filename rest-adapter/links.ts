@@ -12,7 +12,7 @@ interface Meta {
   readonly total_pages: number;
 }
 
-/** The pagination block of a list body, undefined where the body is no list. */
+/** The pagination block of a list body, undefined where the body is not a list. */
 export function metaOf(body: Readonly<Record<string, unknown>>): Meta | undefined {
   const meta = body['meta'];
   return typeof meta === 'object' && meta !== null && 'total_pages' in meta ? (meta as Meta) : undefined;

@@ -37,7 +37,7 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
     });
   });
   const read = pipeline(Readable.from(body), parser).catch((error: unknown) => {
-    // The parser tells its part nothing when it is destroyed: whoever reads that would wait for ever.
+    // The parser tells its part nothing when it is destroyed: whoever reads that would wait forever.
     part?.destroy(error as Error);
     return unreadable(error);
   });

@@ -31,6 +31,7 @@ export interface OperationExample {
   readonly response?: Json;
 }
 
+/** The usual answer of an operation. */
 export interface Success {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;

@@ -23,7 +23,7 @@ export interface EventStreamOptions {
   readonly present: (data: unknown) => unknown;
   /** Fires when the server goes down. */
   readonly closing: AbortSignal;
-  /** Calls back when the caller's credential has ended; the returned function forgets the wish. */
+  /** Calls back when the caller's credential has ended; the returned function cancels the watch. */
   readonly whenEnded: (ended: () => void) => () => void;
   readonly logger: Logger;
 }

@@ -30,7 +30,7 @@ export function createWellKnown({ keySet, newRequestId, config, logger }: Pick<D
       http.set('Cache-Control', `public, max-age=${CLIENT_CACHE_S}`);
       http.body = text;
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'The keys cannot be read. Ask again in a moment.', { cause: error });
+      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'The keys cannot be read. Try again in a moment.', { cause: error });
       const requestId = newRequestId();
       logger.error({ err: error, requestId }, 'the key set could not be read');
       const body = errorObject(problem, requestId, config.publicBaseUrl);

@@ -11,7 +11,7 @@ export async function* whileAdmitted<T>(call: Call, chunks: AsyncIterable<T>): A
   const over = new AbortController();
   const forget = call.whenEnded(() => over.abort());
   try {
-    yield* interruptible(chunks[Symbol.asyncIterator](), over.signal, (error) => call.logger.debug({ err: error }, 'what a transfer was made of could not be let go'));
+    yield* interruptible(chunks[Symbol.asyncIterator](), over.signal, (error) => call.logger.debug({ err: error }, 'the source of a transfer could not be closed'));
     if (over.signal.aborted) throw credentialEnded();
   } finally {
     forget();

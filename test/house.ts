@@ -89,7 +89,7 @@ function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> 
 }
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
-// Outside of openHouse: what these give to resolvers, type-graphql keeps for ever, and closures in there would keep the whole house.
+// Outside of openHouse: what these give to resolvers, type-graphql keeps forever, and closures in there would keep the whole house.
 const systemClock = (): Date => new Date();
 
 function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; readonly text: () => string } {

@@ -22,7 +22,7 @@ export interface TestClickHouse {
   drop(): Promise<void>;
 }
 
-/** A machine that is busy with other tests is no outage of the database. Outages are the fault runs' part, on the service as it is. */
+/** A machine that is busy with other tests is not an outage of the database. Outages are the fault runs' part, on the service as it is. */
 export const PATIENCE_MS = 20_000;
 
 /** The servers of this test run. */

@@ -1,6 +1,6 @@
 /**
  * How soon a task stops that is cancelled: `node --import ./processes/typescript-hook.mjs bench/compute/cancelling.ts [events] [channels,…]`
- * The longest stretch of work between two looks at the cancel flag, per task, in milliseconds of CPU time of the thread: what others
+ * The longest stretch of work between two checks of the cancel flag, per task, in milliseconds of CPU time of the thread: what others
  * do on the machine does not count. Then, on the pool, the time from the abort to the answer, at five moments of each task.
  */
 import { createComputePool } from '../../compute/pool.ts';

@@ -2,6 +2,7 @@ import { absorption } from './absorption.ts';
 import { sumTransitions } from './transitions.ts';
 import type { Transitions } from './transitions.ts';
 
+/** Parts that journeys are dealt into; each is judged by what the others say. */
 export const FOLDS = 5;
 const BINS = 10;
 
@@ -15,7 +16,7 @@ interface Forecast {
 /**
  * Expected calibration error (Naeini, Cooper & Hauskrecht 2015; ten bins of equal mass) of out-of-fold absorption probabilities:
  * for each fold the chain of the other folds says, from the channel in which a journey begins, how likely it converts; that is held
- * against what the fold's journeys did. Mean over journeys of |predicted − observed| of their bin, in [0, 1]. `look` looks at the cancel flag.
+ * against what the fold's journeys did. Mean over journeys of |predicted − observed| of their bin, in [0, 1]. `look` checks the cancel flag.
  */
 export function calibrationError(folds: readonly Transitions[], look: () => void): number {
   const size = folds[0]?.size ?? 0;

@@ -23,6 +23,7 @@ export type ReferenceKind =
   /** the source knows no times: two halves dealt at random, so that only sampling noise is left */
   | 'random_halves';
 
+/** A run as the evidence task reads it: its tables, its range and its outcomes. */
 export interface EvidenceInput {
   /** both tables carry the same list of channels */
   readonly paths: PathTable;

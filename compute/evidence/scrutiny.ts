@@ -8,6 +8,7 @@ import { secondCredit } from './second-credit.ts';
 import type { CreditWitness, RunOutcomes } from './second-credit.ts';
 import { semanticEntropy } from './semantic-entropy.ts';
 
+/** What a second look at a run's credit needs. */
 export interface ScrutinyInput {
   readonly model: 'causal' | CausalMember;
   readonly outcomes: RunOutcomes;

@@ -9,6 +9,7 @@ import { NEGATIVE_OFFSET } from '../models/prav/joint-adjustment.ts';
 import type { PravResult } from '../models/prav/prav-result.ts';
 import type { JourneyWitness } from './evidence.ts';
 
+/** What every model of a run answered. */
 export type RunOutcomes = CausalMembers & { readonly causal: CausalResult | Failure };
 
 /** What a second derivation of the credit rests on, beside the models' own reports. Money in major units. */

@@ -16,6 +16,7 @@ import { journeysAsPaths } from './journeys.ts';
 import { dealt } from './path-deal.ts';
 import { sampleUsers } from './user-sample.ts';
 
+/** What it takes to ask a run's question again, a little differently. */
 export interface SensitivityInput {
   readonly paths: PathTable;
   readonly events: EventTable | null;
@@ -27,6 +28,7 @@ export interface SensitivityInput {
   readonly seed: number;
 }
 
+/** How far the credit moves when the question changes a little. */
 export interface SensitivityResult {
   readonly ok: true;
   /** ½·‖share − share′‖₁ of each perturbation, in [0, 1]; 1 where the model gives no answer any more */

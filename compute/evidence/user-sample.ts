@@ -5,7 +5,7 @@ const LEAST_SHARE = 0.01;
 const USERS_PER_CHECK = 8_192;
 const EVENTS_PER_CHECK = 1 << 20;
 
-/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `look` looks at the cancel flag. */
+/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `look` checks the cancel flag. */
 export function sampleUsers(table: EventTable, leastUsers: number, look: () => void): EventTable {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const share = Math.max(LEAST_SHARE, leastUsers / userHash.length);

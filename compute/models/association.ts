@@ -29,12 +29,13 @@ export interface Explanation {
   readonly direction: Float64Array;
 }
 
+/** How much of conversion each channel explains, by one of the association models. */
 export interface Explained {
   readonly conversion: Explanation;
   readonly value: Explanation;
   readonly exact: boolean;
   readonly evaluations: number;
-  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `look` looks at the cancel flag. */
+  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `look` checks the cancel flag. */
   readonly weightsNear: (correlations: PresenceCorrelations, look: () => void) => Readonly<Record<'conversion' | 'value', Float64Array>>;
 }
 

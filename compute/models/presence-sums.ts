@@ -41,7 +41,7 @@ function addJourneys(sums: PresenceSums, row: number, channels: number, members:
   }
 }
 
-/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `look` looks at the cancel flag. */
+/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `look` checks the cancel flag. */
 export function sumPresence(sets: ChannelSets, channels: number, look: () => void): PresenceSums {
   const sums = emptySums(channels);
   for (let s = 0; s < sets.count; s++) {

@@ -11,6 +11,7 @@ export interface SparseChain {
   readonly groups: number;
 }
 
+/** How an iterative solution went. */
 export interface VisitsOutcome {
   readonly sweeps: number;
   readonly converged: boolean;

@@ -27,7 +27,7 @@ const SALE_DAYS_BEFORE_END = [59, 53] as const;
 
 /**
  * The calendar of the `SHOP_DAYS` days that end with `endDate` (`YYYY-MM-DD`, UTC, inclusive).
- * Throws a RangeError when that is no date.
+ * Throws a RangeError when that is not a date.
  */
 export function shopCalendar(endDate: string): ShopCalendar {
   const endMs = Date.parse(`${endDate}T00:00:00Z`);

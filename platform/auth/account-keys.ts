@@ -116,7 +116,7 @@ export class AccountKeys {
     return new Date(row.ends_at);
   }
 
-  /** Ends a key and the tokens that it was shown for, at once and for ever. @returns the moment of the first time */
+  /** Ends a key and the tokens that it was shown for, at once and forever. @returns the moment of the first time */
   async revoke(id: Uuid): Promise<Date> {
     const [row] = await this.#em.execute<[{ revoked_at: string }]>(
       `update auth.api_keys set revoked_at = coalesce(revoked_at, auth.clock()) where id = ? returning to_jsonb(revoked_at) #>> '{}' as revoked_at`,

@@ -82,7 +82,7 @@ export function scopesOfRole(role: Role): readonly Scope[] {
 export function assertCovers(principal: Principal, scopes: readonly Scope[], param: string): void {
   const beyond = scopes.filter((scope) => !principal.scopes.includes(scope));
   if (beyond.length === 0) return;
-  throw new ProblemError('insufficient_permissions', `Your own key lacks ${beyond.join(', ')}, and a key cannot give what it has not. Use a key that has these scopes.`, { code: 'missing_scope', param });
+  throw new ProblemError('insufficient_permissions', `Your own key lacks ${beyond.join(', ')}, and a key cannot grant what it lacks. Use a key that has these scopes.`, { code: 'missing_scope', param });
 }
 
 /**

@@ -62,7 +62,7 @@ export interface Admission {
    * @throws ProblemError `missing_nonce`, `invalid_request` (bad shape) or `duplicate_nonce`.
    */
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void>;
-  /** Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function forgets the wish. */
+  /** Calls `ended` once, within two seconds of the credential's revocation or expiry. The returned function cancels the watch. */
   whenEnded(credential: ShownCredential, ended: () => void): () => void;
   /**
    * Counts a stream that the credential opens in this process, until the returned function is called.

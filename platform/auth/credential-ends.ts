@@ -42,7 +42,7 @@ export class CredentialEnds {
     void this.#listen(pubSub);
   }
 
-  /** Calls `ended` once; the returned function forgets the wish. */
+  /** Calls `ended` once; the returned function cancels the watch. */
   watch(credential: ShownCredential, ended: () => void): () => void {
     const watch: Watch = { credential, ended, timer: undefined, isOver: false };
     for (const id of idsOf(credential)) this.#watches.set(id, (this.#watches.get(id) ?? new Set()).add(watch));

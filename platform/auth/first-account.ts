@@ -31,7 +31,7 @@ export class FirstAccount {
    */
   async open(given: { readonly token: string; readonly email: string; readonly name: string }, context: Pick<RequestContext, 'requestId' | 'origin'>): Promise<OpenedAccount> {
     // Digests have one length, so that the comparison tells nothing of the token's.
-    if (!timingSafeEqual(digest(given.token), this.#token)) throw new ProblemError('insufficient_permissions', 'This is not the token. It is the value of BOOTSTRAP_TOKEN of this installation.', { code: 'wrong_token', param: '/token' });
+    if (!timingSafeEqual(digest(given.token), this.#token)) throw new ProblemError('insufficient_permissions', 'This is not the token. Enter the value of BOOTSTRAP_TOKEN of this installation.', { code: 'wrong_token', param: '/token' });
     const parsed = request.safeParse({ email: given.email.trim(), name: given.name.trim() });
     if (!parsed.success) {
       const name = String(parsed.error.issues[0]!.path[0]);
@@ -45,7 +45,7 @@ export class FirstAccount {
 async function assertNoneYet(em: SqlEntityManager): Promise<void> {
   const [row] = await em.execute<[{ open: boolean }]>(`select auth.claim_first_account() as open`);
   if (row.open) return;
-  throw new ProblemError('conflict', 'The first account has been made, so this token opens nothing any more. Whoever runs this installation makes further ones with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph admin key create.', { code: 'account_exists' });
+  throw new ProblemError('conflict', 'The first account exists already, so this token has no further use. The operator of this installation creates more accounts with: npx liftgraph admin account create. Lost keys are replaced with: npx liftgraph admin key create.', { code: 'account_exists' });
 }
 
 function digest(token: string): Buffer {

@@ -16,6 +16,7 @@ export interface AccountRequest {
   readonly requestsPerDay?: number;
 }
 
+/** An account with its first keys, which are shown once. */
 export interface OpenedAccount {
   readonly accountId: Uuid;
   readonly email: string;

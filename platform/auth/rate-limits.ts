@@ -14,6 +14,7 @@ export interface RateLimit {
  */
 export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth', 'bootstrap'] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
+/** The limits of every class of callers. */
 export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 
 /** What strangers are counted by. */

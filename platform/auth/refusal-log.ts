@@ -15,6 +15,7 @@ export interface RefusedCredential {
   readonly environment: Environment;
 }
 
+/** Why a credential was refused, as the audit log says it. */
 export type AuthFailure = 'unknown_credential' | 'wrong_host' | 'revoked_or_expired' | 'address_not_allowed';
 
 type Refused = Pick<Arrival, 'requestId' | 'origin'>;
@@ -73,7 +74,7 @@ export class RefusalLog {
     try {
       await tell();
     } catch (error) {
-      this.#logger.error({ err: error, requestId: arrival.requestId }, 'a refusal could not be told to the audit log');
+      this.#logger.error({ err: error, requestId: arrival.requestId }, 'a refusal could not be recorded in the audit log');
     }
   }
 }

@@ -8,8 +8,10 @@ const FORCIBLE = {
   internal_error: 'Something went wrong, since SVC-Sandbox-Force asks for this answer.',
 } as const;
 export type ForcibleProblem = keyof typeof FORCIBLE;
+/** The errors that a test key may ask for. */
 export const FORCIBLE_PROBLEMS = Object.keys(FORCIBLE) as readonly ForcibleProblem[];
 
+/** Longest delay that a test key may ask for. */
 export const MAX_SANDBOX_DELAY_MS = 30_000;
 /** Forced answers may be retried at once. */
 const RETRY_AFTER_S = 1;

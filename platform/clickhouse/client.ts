@@ -57,7 +57,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const SOCKET_TIMEOUT_MS = 3_600_000;
 const DATABASE_NAME = /^[A-Za-z_]\w{0,63}$/;
 
-/** Opens nothing yet: connections are made when they are needed. @throws RangeError for a database name that is no plain identifier */
+/** Opens nothing yet: connections are made when they are needed. @throws RangeError for a database name that is not a plain identifier */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   if (!DATABASE_NAME.test(options.database)) throw new RangeError('the database name must be a plain identifier');
   return new HttpClickHouse(options);

@@ -17,7 +17,7 @@ const RETRY_AFTER_S = 2;
 /** What a caller may see of an engine error: an outage becomes a 503 with Retry-After, all else stays as it is. */
 export function outageAsProblem(error: unknown): unknown {
   if (error instanceof ProblemError || !isOutage(error)) return error;
-  return new ProblemError('service_unavailable', 'The columnar store cannot answer at the moment. Ask again in a moment.', { retryAfterS: RETRY_AFTER_S, cause: error });
+  return new ProblemError('service_unavailable', 'The columnar store cannot answer at the moment. Try again in a few seconds.', { retryAfterS: RETRY_AFTER_S, cause: error });
 }
 
 function isOutage(error: unknown): boolean {

@@ -55,7 +55,7 @@ export class AuditArchive {
   /** Names come from the database, which must not lead out of the archive. */
   #path(name: string): string {
     const path = join(this.#directory, name);
-    if (!path.startsWith(this.#directory + sep)) throw new Error(`${name} is no file of the archive`);
+    if (!path.startsWith(this.#directory + sep)) throw new Error(`${name} is not a file of the archive`);
     return path;
   }
 }
@@ -67,7 +67,7 @@ export async function* entryLines(entries: AsyncIterable<ChainedEntry>): AsyncGe
 
 /**
  * The entries of a file of the archive, gzipped or plain, or of any NDJSON of served entries.
- * What is no entry, or can't be unpacked, comes as one that no chain can hold.
+ * What is not an entry, or can't be unpacked, comes as one that no chain can hold.
  */
 export async function* archivedEntries(path: string): AsyncGenerator<ChainedEntry> {
   const raw = createReadStream(path);

@@ -84,7 +84,7 @@ export class ChainChecker {
   }
 }
 
-/** What an entry says of its place; null for what is no entry. */
+/** What an entry says of its place; null for what is not an entry. */
 function linkOf(entry: string): z.output<typeof linkSchema> | null {
   try {
     return linkSchema.safeParse(JSON.parse(entry)).data ?? null;

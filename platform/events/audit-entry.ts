@@ -15,6 +15,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
+/** What the first entry of a chain is linked to. */
 export const GENESIS: ChainHead = { sequence: 0, hash: GENESIS_HASH };
 
 /** An entry as it is stored: canonical JSON without `hash`, exactly the bytes that are hashed, and their hash. */

@@ -46,6 +46,7 @@ export const USUAL_SEVERITY: Readonly<Record<AuditEventType, AuditSeverity>> = {
 
 export const AUDIT_ACTOR_TYPES = ['agent', 'key', 'system', 'anonymous'] as const;
 
+/** Who did what an entry tells. */
 export interface AuditActor {
   readonly type: (typeof AUDIT_ACTOR_TYPES)[number];
   /** Public id; null for the system and for strangers. */

@@ -67,6 +67,6 @@ export class AuditHeadSigner {
   #distrust(chain: string, before: ChainHead): void {
     if (this.#distrusted.has(chain)) return;
     this.#distrusted.add(chain);
-    this.#options.logger.error({ chain, sequence: before.sequence }, 'an audit chain is not the one whose head was signed before; it is signed no more. Verify it: POST /v1/audit/verify');
+    this.#options.logger.error({ chain, sequence: before.sequence }, 'an audit chain is not the one whose head was signed before; it will not be signed again. Verify it: POST /v1/audit/verify');
   }
 }

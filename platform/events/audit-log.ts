@@ -20,6 +20,7 @@ export interface AuditPage {
   readonly chainVerified: boolean;
 }
 
+/** What came of checking a chain against the signed heads. */
 export interface ChainVerification extends Omit<ChainCheck, 'reason'> {
   readonly reason: ChainCheck['reason'] | 'heads_missing';
   /** Last entry that a signed head vouches for; null where none was signed yet. */

@@ -82,7 +82,7 @@ export class AuditStore {
         yield* rows;
         next = rows.at(-1)!.sequence + 1;
       } else {
-        // What is no entry has no number, and is passed on for its reader to stumble over.
+        // What is not an entry has no number, and is passed on for its reader to stumble over.
         for await (const entry of this.#archive.read(file.name)) if (!(entry.sequence < next || entry.sequence > to)) yield entry;
         next = file.last + 1;
       }

@@ -9,12 +9,14 @@ export interface FeedServices {
   readonly pubSub: PubSub;
 }
 
+/** Where a feed begins, and what it shows. */
 export interface FeedWishes {
   /** Position of the last event that was seen; 0 for all that are kept, null for those from now on. */
   readonly after: number | null;
   readonly accepts: (event: RecordedEvent) => boolean;
 }
 
+/** The events of an account and environment, in the order of their commits. */
 export interface EventFeed {
   /** Where it begins: whoever comes back with this position has missed nothing. */
   readonly from: number;

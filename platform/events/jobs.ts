@@ -247,7 +247,7 @@ async function refuseCrowd(em: SqlEntityManager, { name, perGroup }: JobQueue<un
   );
   const most = perGroup.running + perGroup.waiting;
   if (row.unfinished < most) return;
-  throw new ProblemError('rate_limit_exceeded', `${most} analyses of yours run or wait already (${perGroup.running} at a time). Go on when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
+  throw new ProblemError('rate_limit_exceeded', `${most} of your analyses are running or waiting already (${perGroup.running} run at a time). Try again when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
 }
 
 /** Where a job goes after its last attempt. */

@@ -66,7 +66,7 @@ export function cursorAt(place: number): string {
 
 function parseCursor(name: string, cursor: string): number {
   const place = /^row:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1];
-  if (place === undefined) throw invalid(name, 'invalid_cursor', 'is no cursor of this list');
+  if (place === undefined) throw invalid(name, 'invalid_cursor', 'is not a cursor of this list');
   return Number(place);
 }
 
@@ -86,6 +86,7 @@ class PageInfoType implements PageInfo {
   @Field(() => String, { nullable: true, description: 'Cursor of the last node; null on an empty page' }) endCursor!: string | null;
 }
 
+/** A node of a Relay connection with its place. */
 export interface Edge<Node> {
   readonly node: Node;
   readonly cursor: string;

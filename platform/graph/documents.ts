@@ -19,7 +19,7 @@ export class Documents {
     this.#capacity = options.capacity ?? 500;
   }
 
-  /** @throws GraphQLError when the text is no GraphQL, or too long */
+  /** @throws GraphQLError when the text is not GraphQL, or too long */
   check(source: string): CheckedDocument {
     const kept = this.#kept.get(source);
     if (kept !== undefined) {

@@ -25,7 +25,7 @@ function storable(moment: Date): Date {
   return moment;
 }
 
-/** `YYYY-MM-DD` as text on both sides: a UTC day is no moment, so no `Date` stands for it. */
+/** `YYYY-MM-DD` as text on both sides: a UTC day is not a moment, so no `Date` stands for it. */
 export const DateScalar = renamed(GraphQLLocalDate, 'Date', 'A UTC day: 2026-01-31');
 
 /** Any JSON value; maps keyed by data (channel names) pass through it untouched. */

@@ -12,7 +12,7 @@ import { PRINCIPAL_HEADER, type PrincipalTokens } from './principal-token.ts';
 import type { Subgraph } from './subgraph-schema.ts';
 import { SocketClosure, webSocketEndpoint } from './web-socket-endpoint.ts';
 
-/** Answers a request of the gateway that is no GraphQL operation, such as an upload; what it throws becomes the answer. */
+/** Answers a request of the gateway that is not a GraphQL operation, such as an upload; what it throws becomes the answer. */
 export type StreamHandler = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => Promise<void>;
 
 /** By the start of their path. */
@@ -39,6 +39,7 @@ export interface SubgraphServer {
 
 /** Uploads may travel inside an operation, and the gateway has checked the size already. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Where a subgraph process serves its graph, HTTP and WebSocket. */
 export const SUBGRAPH_PATH = '/graphql';
 const FORBIDDEN = 4403;
 
@@ -86,7 +87,7 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
     answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
-        const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'This is no request of the gateway.');
+        const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'This request does not come from the gateway.');
         if (problem !== error) logger.warn({ err: error }, 'a request to the subgraph could not be read');
         send(response, problem.problem.status, { errors: [{ message: problem.message, extensions: problem.extensions }] });
       },

@@ -25,7 +25,7 @@ type Metadata = domain.TrustEnvelope['metadata'];
 @Directive('@shareable')
 class TrustDetection implements Readonly<Components['detection']> {
   @Field(() => Float, { description: 'Mean of the three' }) score!: number;
-  @Field(() => Float, { description: 'How often resampled data tells another story: entropy of the channel rankings' }) semanticEntropy!: number;
+  @Field(() => Float, { description: 'How often resampled data ranks the channels differently: entropy of the rankings' }) semanticEntropy!: number;
   @Field(() => Float, { description: 'Distance between predicted and observed conversion rates on held-out journeys' }) calibrationError!: number;
   @Field(() => Float, { description: 'How unlike the reference period the journeys are' }) perplexityAnomaly!: number;
 }
@@ -39,7 +39,7 @@ class TrustAttribution implements Readonly<Components['attribution']> {
   @Field(() => Float, { description: 'How far shares move when days or the lookback change a little' }) promptSensitivity!: number;
 }
 
-@ObjectType({ description: 'Risk that the sources cannot be had, or are dated' })
+@ObjectType({ description: 'Risk that the sources cannot be retrieved, or are out of date' })
 @Directive('@shareable')
 class TrustProvenance implements Readonly<Components['provenance']> {
   @Field(() => Float, { description: 'Mean of the three' }) score!: number;
@@ -69,7 +69,7 @@ class TrustTaxonomy implements Readonly<Components['taxonomy']> {
 class TrustComponents implements Components {
   @Field(() => TrustDetection, { description: 'Claims of what was not observed' }) detection!: Components['detection'];
   @Field(() => TrustAttribution, { description: 'Claims credited to the wrong source' }) attribution!: Components['attribution'];
-  @Field(() => TrustProvenance, { description: 'Sources that cannot be had, or are dated' }) provenance!: Components['provenance'];
+  @Field(() => TrustProvenance, { description: 'Sources that cannot be retrieved, or are out of date' }) provenance!: Components['provenance'];
   @Field(() => TrustConsistency, { description: 'Contradictions' }) consistency!: Components['consistency'];
   @Field(() => TrustTaxonomy, { description: 'Kinds of error' }) taxonomy!: Components['taxonomy'];
 }

@@ -64,7 +64,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
         send: (data) =>
           new Promise((resolve, reject) => {
             if (socket.readyState !== socket.OPEN) return resolve();
-            // A peer that is gone is no failure of ours.
+            // A peer that is gone is not a failure of ours.
             socket.send(data, (error) => (error && socket.readyState === socket.OPEN ? reject(error) : resolve()));
             // Answers to questions that somebody goes on asking without reading any.
             if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.terminate();

@@ -31,6 +31,7 @@ export interface HeldClaim<Answer> {
   giveUp(): Promise<void>;
 }
 
+/** Either the right to answer, or the answer that was given. */
 export type Taken<Answer> = { readonly held: HeldClaim<Answer> } | { readonly answer: Answer };
 
 /** Who may answer a key, and what was answered; exact across processes. */

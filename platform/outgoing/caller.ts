@@ -3,6 +3,7 @@ import { Agent, request as send } from 'undici';
 import { callableUrl, isPublicAddress, RefusedAddressError, type AddressRules } from './address-rules.ts';
 import { nameLookup, type Lookup } from './name-lookup.ts';
 
+/** A call to an address that a customer named. */
 export interface OutgoingRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
@@ -10,6 +11,7 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
+/** What came back, as far as it is read. */
 export interface OutgoingResponse {
   readonly status: number;
   /** Lower-case names; of repeated headers the first. */

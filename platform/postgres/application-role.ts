@@ -1,6 +1,7 @@
 /** The role that serves requests: neither owner nor superuser, so that row level security binds it. */
 export const APPLICATION_ROLE = 'liftgraph_app';
 
+/** The two logins of the service. */
 export interface DatabaseUrls {
   /** Migrates and owns the schemas. */
   readonly ownerUrl: string;

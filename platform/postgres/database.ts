@@ -5,7 +5,8 @@ import type { Logger } from '../telemetry/logs.ts';
 import { isLostRace, outageAsProblem } from './outage.ts';
 import { refuseUnsafeDatabase } from './safety.ts';
 import type { TimedQuery } from './scoped-query.ts';
-import { Session, SessionPool, type DatabaseLoad, type IsolationLevel } from './session-pool.ts';
+import { Session, type IsolationLevel } from './session.ts';
+import { SessionPool, type DatabaseLoad } from './session-pool.ts';
 import { wholeAccount, type TenantScope } from './tenant-scope.ts';
 
 export { wholeAccount, type SqlEntityManager, type TenantScope };

@@ -5,7 +5,7 @@ import { outageAsProblem } from './outage.ts';
 
 /** One step forward, applied in a transaction of its own, once. What was applied anywhere must never change. */
 export interface Migration {
-  /** Sorts nothing, names the step for ever: `001-data-sources`. */
+  /** Sorts nothing, names the step forever: `001-data-sources`. */
   readonly name: string;
   readonly up: readonly string[];
 }
@@ -24,7 +24,7 @@ export interface MigrateOptions {
   readonly owners: readonly MigrationOwner[];
 }
 
-/** A migration failed, was changed after it had been applied, or has an owner whose name is no schema. */
+/** A migration failed, was changed after it had been applied, or has an owner whose name is not a schema. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly code = 'migration_failed';
@@ -75,7 +75,7 @@ async function ensureApplicationRole(client: Client): Promise<void> {
 
 async function migrateOwner(client: Client, owner: MigrationOwner, ownerUrl: string): Promise<string[]> {
   const { schema } = owner;
-  if (!SCHEMA_NAME.test(schema)) throw new MigrationError(`"${schema}" is no name for a schema: lower-case letters and underscores only`);
+  if (!SCHEMA_NAME.test(schema)) throw new MigrationError(`"${schema}" is not a name for a schema: lower-case letters and underscores only`);
   await client.query(`
     create schema if not exists ${schema};
     create table if not exists ${schema}.applied_migrations (

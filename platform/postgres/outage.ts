@@ -44,7 +44,7 @@ interface ErrorLike {
   readonly errors?: readonly unknown[];
 }
 
-/** By shape: an error of Node itself is no instance of the Error of another realm, such as a test's. */
+/** By shape: an error of Node itself is not an instance of the Error of another realm, such as a test's. */
 function isErrorLike(value: unknown): value is ErrorLike {
   return typeof value === 'object' && value !== null && typeof (value as { message?: unknown }).message === 'string';
 }

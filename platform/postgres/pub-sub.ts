@@ -212,7 +212,7 @@ class PostgresPubSub implements PubSub {
     for (const subscription of recipients) subscription.push(payload);
   }
 
-  /** RESYNC when the message cannot be had any more: whoever needs it reads the state instead. */
+  /** RESYNC when the message is no longer there: whoever needs it reads the state instead. */
   async #fetchLarge(id: number): Promise<unknown> {
     try {
       const rows = await this.#options.database.asNobody((em) =>

@@ -1,5 +1,6 @@
 /** Stands in for messages that may have been missed. */
 export const RESYNC: unique symbol = Symbol('resync');
+/** Messages may have been missed: read what is there. */
 export type Resync = typeof RESYNC;
 
 /** A consumer this far behind gets RESYNC instead of the backlog. */

@@ -19,7 +19,7 @@ export function wholeAccount({ accountId, environment }: Pick<TenantScope, 'acco
 /**
  * The transaction-local settings that the policies compare rows with. A bare account id opens what belongs to the account
  * as such (keys, members, audit), and nothing of what lies in an environment or a workspace.
- * @throws TypeError for what is no UUID or environment: the values go into SQL text
+ * @throws TypeError for what is not a UUID or environment: the values go into SQL text
  */
 export function settingsOf(tenant: TenantScope | string | undefined): Record<string, string> {
   const { accountId = '', environment = '', workspace = { id: '' } } = typeof tenant === 'object' ? tenant : { accountId: tenant };

@@ -14,7 +14,7 @@ const OF_ENVIRONMENT = `environment = current_setting('liftgraph.environment', t
  * @param table schema-qualified, e.g. `attribution.data_sources`
  */
 export function tenantTable(table: string): string[] {
-  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
   return [
     `alter table ${table} enable row level security`,
     `alter table ${table} force row level security`,
@@ -28,7 +28,7 @@ export function tenantTable(table: string): string[] {
  * behind {@link tenantTable}; a forgotten scope shows nothing.
  */
 export function environmentTable(table: string): string[] {
-  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
   const ownRows = `${OF_ACCOUNT} and ${OF_ENVIRONMENT}`;
   return [`alter policy tenant on ${table} using (${ownRows}) with check (${ownRows})`];
 }
@@ -41,7 +41,7 @@ export const ENVIRONMENT_DEFAULT = `nullif(current_setting('liftgraph.environmen
  * {@link environmentTable}.
  */
 export function sharedInSandbox(table: string): string[] {
-  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
   return [`create policy sandbox on ${table} for select using (account_id = '${SANDBOX_ACCOUNT_ID}'::uuid and environment = 'sandbox' and ${OF_ENVIRONMENT})`];
 }
 
@@ -53,7 +53,7 @@ export const IN_WORKSPACE = `current_setting('liftgraph.workspace_id', true) in 
  * belongs behind {@link tenantTable} and {@link environmentTable}.
  */
 export function narrowTenant(table: string, condition: string): string {
-  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is no schema-qualified table name`);
+  if (!TABLE_NAME.test(table)) throw new TypeError(`"${table}" is not a schema-qualified table name`);
   return `
     do $narrow$ declare so_far record; begin
       select pg_get_expr(polqual, polrelid) as shown, pg_get_expr(polwithcheck, polrelid) as taken into strict so_far

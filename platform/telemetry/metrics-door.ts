@@ -48,9 +48,9 @@ export class MetricsDoor {
     if (this.#tokenDigest !== undefined) {
       const shown = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (shown !== undefined && timingSafeEqual(digestOf(shown), this.#tokenDigest)) return;
-      throw new ProblemError('invalid_api_key', 'Metrics are shown to whoever sends Authorization: Bearer and the METRICS_TOKEN of this installation. API keys do not open them.', { param: 'header:Authorization' });
+      throw new ProblemError('invalid_api_key', 'Send Authorization: Bearer with the METRICS_TOKEN of this installation. API keys do not open the metrics.', { param: 'header:Authorization' });
     }
-    if (this.#isPublic) throw new ProblemError('insufficient_permissions', `PUBLIC_BASE_URL says that others reach this service, so that its metrics need a token. ${HOW_TO}`);
+    if (this.#isPublic) throw new ProblemError('insufficient_permissions', `PUBLIC_BASE_URL says that others can reach this service, so its metrics need a token. ${HOW_TO}`);
     if (!isFromHere(request)) throw new ProblemError('insufficient_permissions', `Without a token metrics are shown to programs on the same machine only, without a proxy between. ${HOW_TO}`);
   }
 }

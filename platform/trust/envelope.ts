@@ -22,7 +22,9 @@ export interface TrustEnvelope {
   readonly metadata: { readonly hreiVersion: string; readonly evaluatedAt: Date; readonly weights: TrustWeights };
 }
 
+/** Bands of the score. */
 export type RiskLevel = 'minimal' | 'low' | 'moderate' | 'high' | 'critical';
+/** What can be wrong with an answer, by the contract's taxonomy. */
 export const TRUST_CLASSIFICATIONS = ['fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure'] as const;
 export type TrustClassification = (typeof TRUST_CLASSIFICATIONS)[number];
 

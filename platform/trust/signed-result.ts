@@ -23,6 +23,7 @@ const claimsSchema = z.object({
   delta_r_cents: z.int().min(0),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 });
+/** The payload of a result's signature. */
 export type ResultClaims = z.output<typeof claimsSchema>;
 
 /** Why a signed result is not believed, the first of them that holds. */
@@ -66,7 +67,7 @@ export async function signClaims(claims: ResultClaims, key: CurrentKey): Promise
 /**
  * Checks a signature and, where it is given, the result that it was made for. A wrong signature is an answer.
  * @param result in REST's form, as a client received it
- * @throws ProblemError `validation_error` for what is no JWS in compact serialization
+ * @throws ProblemError `validation_error` for what is not a JWS in compact serialization
  */
 export async function checkSignedResult(jws: string, result: Json | undefined, anchors: TrustAnchors): Promise<SignatureCheck> {
   const { alg, kid } = headerOf(jws);
@@ -107,5 +108,5 @@ async function reasonAgainst(claims: ResultClaims | null, digestMatch: boolean |
 function headerOf(jws: string): { readonly alg: string; readonly kid: string | null } {
   const header = jwsHeader(jws);
   if (header !== null) return header;
-  throw new ProblemError('validation_error', 'jws: this is no JWS in compact serialization: three base64url parts with dots between them, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
+  throw new ProblemError('validation_error', 'jws: not a JWS in compact serialization: three base64url parts separated by dots, the first a JSON object with alg.', { code: 'not_a_jws', param: '/jws' });
 }

@@ -1,3 +1,4 @@
+/** The five parts of the trust envelope's score. */
 export const TRUST_COMPONENTS = ['detection', 'attribution', 'provenance', 'consistency', 'taxonomy'] as const;
 export type TrustComponent = (typeof TRUST_COMPONENTS)[number];
 

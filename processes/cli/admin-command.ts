@@ -33,7 +33,7 @@ export interface NewKeyOptions {
 
 /** `liftgraph admin account create`. */
 export async function createAccountByAdmin({ json, email, ...account }: NewAccountOptions): Promise<void> {
-  if (!z.email().max(320).safeParse(email).success) throw new BadInputError(`${email} is no e-mail address.`);
+  if (!z.email().max(320).safeParse(email).success) throw new BadInputError(`${email} is not an e-mail address.`);
   await withInstallation(async (installation) => {
     const opened = withKeys(installation, (database, keys) => openAccount({ database, keys, context: { requestId: newRequestId() } }, { email, ...account }));
     const { accountId, pair } = await opened.catch((error: unknown) => {

@@ -58,7 +58,7 @@ export async function runAuditArchive({ olderThanDays }: AuditArchiveOptions): P
 /** `liftgraph audit export`: prints what is sealed of a chain, as the API shows it, one entry a line, the oldest first. */
 export async function runAuditExport(chainName: string): Promise<void> {
   const chain = chainName === 'installation' ? INSTALLATION_CHAIN : chainName;
-  if (!isUuid(chain)) throw new BadInputError(`${chainName} is no chain. Give the chain_id of an entry, or installation.`);
+  if (!isUuid(chain)) throw new BadInputError(`${chainName} is not a chain. Give the chain_id of an entry, or installation.`);
   await withInstallation(async ({ config, urls }) => {
     const database = await openDatabase({ url: urls.applicationUrl, entities: [], applicationName: 'liftgraph-audit', poolMax: 2, logger: createLogger({ level: 'silent', format: 'json' }) });
     try {
@@ -122,7 +122,7 @@ async function checkFiles(files: readonly string[], { jwks, heads: headsFile }: 
 /** A file may begin anywhere in the chain: what its first entry is linked to is taken from it, but the beginning of a chain is known. */
 function startOf({ entry, sequence }: ChainedEntry, file: string): { readonly chain: string; readonly after: ChainHead } {
   const content = Number.isFinite(sequence) ? (JSON.parse(entry) as { readonly chain_id?: unknown; readonly previous_hash?: unknown }) : {};
-  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string') throw new BadInputError(`${file}: its first line is no entry of an audit log. Give files of the archive, or what liftgraph audit export prints.`);
+  if (typeof content.chain_id !== 'string' || typeof content.previous_hash !== 'string') throw new BadInputError(`${file}: its first line is not an entry of an audit log. Give files of the archive, or what liftgraph audit export prints.`);
   return { chain: content.chain_id === 'installation' ? INSTALLATION_CHAIN : content.chain_id, after: sequence === 1 ? GENESIS : { sequence: sequence - 1, hash: content.previous_hash } };
 }
 

@@ -15,7 +15,7 @@ const keySchema = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x
 export async function readKeys(place: string): Promise<ReadonlyMap<string, { readonly x: string; readonly status: SigningKeyStatus }>> {
   const bytes = /^https?:\/\//i.test(place) ? await fetched(place) : await bytesOf(place);
   const set = keySetSchema.safeParse(strictJson(bytes, place));
-  if (!set.success) throw new BadInputError(`${place}: this is no key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`);
+  if (!set.success) throw new BadInputError(`${place}: this is not a key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`);
   const keys = set.data.keys.flatMap((key) => keySchema.safeParse(key).data ?? []);
   return new Map(keys.map(({ kid, x, 'svc:status': status }) => [kid, { x, status: status ?? 'current' }]));
 }
@@ -34,7 +34,7 @@ async function fetched(address: string): Promise<Buffer> {
     throw new Error(`it was answered with ${response.status}`);
   } catch (error) {
     const cause = (error as Error).cause;
-    throw new BadInputError(`${address}: the keys cannot be had: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
+    throw new BadInputError(`${address}: the keys cannot be fetched: ${cause instanceof Error ? cause.message : (error as Error).message}.`, { cause: error });
   }
 }
 

@@ -59,7 +59,7 @@ function stopSignal(): AbortSignal {
 function eventTypes(list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(EVENT_TYPES as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new BadInputError(`--events: ${JSON.stringify(unknown)} is none of ${EVENT_TYPES.join(', ')}.`);
+  if (unknown !== undefined) throw new BadInputError(`--events: ${JSON.stringify(unknown)} is not one of ${EVENT_TYPES.join(', ')}.`);
   return [...new Set(names)];
 }
 
@@ -73,7 +73,7 @@ function serviceAddress(url: string): string {
 /** @throws BadInputError */
 function httpAddress(text: string, option: string): URL {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new BadInputError(`${option} ${text}: this is no http or https address. Give one such as http://127.0.0.1:4000.`);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new BadInputError(`${option} ${text}: this is not an http or https address. Give one such as http://127.0.0.1:4000.`);
   return url;
 }
 

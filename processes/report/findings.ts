@@ -17,7 +17,7 @@ export function findings(report: AttributionReport): readonly string[] {
   const hidden = largest(paid, (channel) => channel.delta_r);
   const praised = largest(paid, (channel) => -channel.delta_r);
   const losing = paid.filter((channel) => channel.spend > 0 && channel.attributed_revenue < channel.spend);
-  // What a path model credits is no effect, however sure it is.
+  // What a path model credits is not an effect, however sure it is.
   const estimatesEffects = report.model === 'causal' || report.model === 'prav';
   const uncertain = paid.filter((channel) => estimatesEffects && channel.confidence_interval !== null && channel.confidence_interval.lower <= 0 && channel.attributed_revenue > 0);
   const said: string[] = [];

@@ -2,7 +2,7 @@
 export interface NumberFormat {
   /** `1,234.56` */
   amount(value: number): string;
-  /** `$1,234`, or `1,234 XTS` for a code that is no currency. */
+  /** `$1,234`, or `1,234 XTS` for a code that is not a currency. */
   money(value: number): string;
   /** `$12.3K` for axes. */
   shortMoney(value: number): string;

@@ -21,14 +21,14 @@ export function createBootstrap({ firstAccount, admission, config, logger, newRe
     try {
       // The token cannot be guessed, but neither should it be tried.
       await admission.countStranger('bootstrap', addressBlock(origin.clientAddress), { requestId, origin });
-      assertOwnForm(http);
+      assertOwnForm(http, 'Open the page here and send it again.');
       const form = await readForm(http, config.bodyTimeoutMs);
       entered = { token: form.get('token') ?? '', email: form.get('email') ?? '', name: form.get('name') ?? '' };
       const opened = await accounts.open(entered, { requestId, origin });
       logger.info({ requestId, accountId: opened.accountId }, 'the first account was made');
       showForm(http, 201, firstAccountPage(opened, config.publicBaseUrl));
     } catch (error) {
-      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it stays.', { cause: error });
+      const problem = error instanceof ProblemError ? error : new ProblemError('internal_error', 'Something went wrong on our side. Try again, and look into the log if it persists.', { cause: error });
       const { status, code, retryAfterS } = problem.problem;
       if (status >= 500) logger.error({ err: error, requestId }, 'the first account could not be made');
       else logger.warn({ requestId, clientAddress: origin.clientAddress, code }, 'the first account was refused');

@@ -1,10 +1,9 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
 import type { AuthorizationRequest } from '../../platform/auth/oauth/authorization-endpoint.ts';
-import { readWholeBody } from '../body-stream.ts';
 import type { Door } from '../call.ts';
-import { parseMediaType } from '../media-type.ts';
 import { originOf } from '../client-address.ts';
+import { assertOwnForm, readForm, showForm } from '../form-page.ts';
 import { tellWindows } from '../rate-headers.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
 import { CURRENT_VERSION } from '../versions.ts';
@@ -13,9 +12,6 @@ import { consentPage, refusalPage } from './consent-page.ts';
 
 /** Where the authorization endpoint stands. */
 export const CONSENT_PATH = '/v1/oauth/authorize';
-/** A key and a decision. */
-const MAX_BYTES = 4096;
-const TIMEOUT_MS = 15_000;
 
 /**
  * Serves the authorization endpoint (RFC 6749 §3.1): GET asks the resource owner, POST takes the answer. The request
@@ -34,8 +30,9 @@ export function createConsent({ oauth, admission, config, logger, newRequestId }
     if (examination.outcome === 'redirected') return redirect(http, examination.location);
     const { request } = examination;
     if (http.method !== 'POST') return ask(http, 200, request, null);
-    assertOwnForm(http);
-    const form = await readForm(http, config.bodyTimeoutMs ?? TIMEOUT_MS);
+    // There is no session that another site could ride on, but it could post a key of its own, and so bind the application to the wrong account.
+    assertOwnForm(http, 'Go back to the application and start again.');
+    const form = await readForm(http, config.bodyTimeoutMs);
     if (form.get('decision') !== 'allow') return redirect(http, authorizations.deny(request));
     const key = (form.get('key') ?? '').trim();
     if (key === '') return ask(http, 400, request, 'Paste your secret key, or choose “Don’t allow”.');
@@ -71,14 +68,8 @@ function ask(http: Context, status: number, request: AuthorizationRequest, fault
 }
 
 function show(http: Context, status: number, html: string, formTarget: string | null): void {
-  http.status = status;
-  http.set({
-    ...PRIVATE,
-    'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${formTarget === null ? "'none'" : `'self' ${formTarget}`}; frame-ancestors 'none'`,
-    'X-Frame-Options': 'DENY',
-  });
-  http.type = 'text/html';
-  http.body = html;
+  http.set(PRIVATE);
+  showForm(http, status, html, formTarget === null ? "'none'" : `'self' ${formTarget}`);
 }
 
 function redirect(http: Context, location: string): void {
@@ -91,23 +82,6 @@ function redirect(http: Context, location: string): void {
 
 /** Neither the key nor the code may stay behind, in a cache or in the next page's referrer. Beside that, what every answer below the base URL tells. */
 const PRIVATE = { 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', Pragma: 'no-cache', 'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff' } as const;
-
-/**
- * The answer has to come from our own page. There is no session that another site could ride on, but it could post a
- * key of its own, and so bind the application to the wrong account. Browsers say where a form comes from.
- * @throws ProblemError `insufficient_permissions`
- */
-function assertOwnForm(http: Context): void {
-  const site = http.get('Sec-Fetch-Site');
-  const origin = http.get('Origin');
-  const isForeign = site !== '' ? site !== 'same-origin' && site !== 'none' : origin !== '' && (!URL.canParse(origin) || new URL(origin).host !== http.host);
-  if (isForeign) throw new ProblemError('insufficient_permissions', 'This form was sent from another page. Go back to the application and start again.');
-}
-
-async function readForm(http: Context, timeoutMs: number): Promise<URLSearchParams> {
-  if (parseMediaType(http.get('Content-Type')).essence !== 'application/x-www-form-urlencoded') throw new ProblemError('unsupported_media_type', 'Send the form of the page.');
-  return new URLSearchParams((await readWholeBody(http.req, { maxBytes: MAX_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs })).toString('utf8'));
-}
 
 /** Written for whoever pasted the key; the doors' own messages speak of headers. */
 function keyFault(error: ProblemError): string {

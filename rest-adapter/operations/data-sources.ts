@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../schema/value-lists.ts';
+import { MEBIBYTE } from '../body-stream.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { dataSourceRecord, dataSourceStatus, exampleDataSource, presentDataSource, presentDataSourceStatus } from '../representations/data-source-record.ts';
@@ -7,7 +8,6 @@ import { ingestReport, rejectedRow } from '../representations/ingest-report.ts';
 import { graphPage, meta, pageQuery, presentMeta } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
-const MEBIBYTE = 1024 ** 2;
 const EXAMPLE_ID = exampleDataSource['data_source_id'] as string;
 
 const idPath = z.object({ id: z.string().meta({ description: 'Data source, ds_…' }) });

@@ -31,6 +31,7 @@ export const pageParameters = {
   per_page: queryIntegerOr(20, 1, MAX_PER_PAGE, 'Entries per page.'),
 };
 
+/** A page by its number, from 1, and its size. */
 export interface PageRequest {
   readonly page: number;
   readonly per_page: number;

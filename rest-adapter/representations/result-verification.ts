@@ -18,7 +18,7 @@ export const resultVerification = z
     subject: z.object({ type: z.literal('attribution_result'), id: z.string(), revision: z.int() }).nullable(),
     signed_at: z.iso.datetime().nullable(),
     environment: z.enum(ENVIRONMENTS).nullable(),
-    payload: z.record(z.string(), z.unknown()).nullable().meta({ description: 'All that the signature says; null unless the signature is right' }),
+    payload: z.record(z.string(), z.unknown()).nullable().meta({ description: 'The claims of the signature; null unless the signature is right' }),
     verified_at: z.iso.datetime(),
     trust: trustEnvelope,
   })

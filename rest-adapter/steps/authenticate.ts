@@ -1,7 +1,6 @@
-import { RateLimitError, rateLimitHeaders } from '../../platform/auth/rate-limits.ts';
 import type { Step } from '../call.ts';
+import { tellingWindows } from '../rate-headers.ts';
 import { isSandboxHost } from '../sandbox-host.ts';
-import { setHeaders } from '../set-headers.ts';
 
 /** Names the workspace that a request acts in. */
 export const WORKSPACE_HEADER = 'SVC-Workspace';
@@ -12,15 +11,10 @@ export const authenticate: Step = {
   problems: ['invalid_api_key', 'expired_api_key', 'ip_not_allowed', 'rate_limit_exceeded', 'resource_not_found'],
   async run(call, next) {
     const { http, door } = call;
-    try {
-      const { requestId, origin } = call;
-      call.admitted = await door.admission.admit({ requestId, origin, authorization: http.get('Authorization') || undefined, onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')) });
-    } catch (error) {
-      if (error instanceof RateLimitError) setHeaders(http, rateLimitHeaders(error.windows));
-      throw error;
-    }
-    const { windows, pinnedVersion } = call.admitted;
-    setHeaders(http, rateLimitHeaders(windows));
+    const { requestId, origin } = call;
+    const arrival = { requestId, origin, authorization: http.get('Authorization') || undefined, onSandboxHost: isSandboxHost(door.config.sandboxBaseUrl, http.get('Host')) };
+    call.admitted = await tellingWindows(http, door.admission.admit(arrival), ({ windows }) => windows);
+    const { pinnedVersion } = call.admitted;
     if (pinnedVersion !== null && http.get('SVC-API-Version').trim() === '') call.apiVersion = call.resolveVersion(pinnedVersion);
     const workspaceId = http.get(WORKSPACE_HEADER).trim();
     if (workspaceId !== '') call.admitted = { ...call.admitted, principal: await door.admission.enterWorkspace(call.admitted.principal, workspaceId) };

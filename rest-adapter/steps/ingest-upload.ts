@@ -2,7 +2,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
 import { digestOf } from '../../platform/idempotency/content-digest.ts';
 import { recordEnvelope } from '../../platform/trust/envelope.ts';
-import { bodyStream, readWholeBody, type BodyLimits } from '../body-stream.ts';
+import { BODY_TIMEOUT_MS, bodyStream, MEBIBYTE, readWholeBody, type BodyLimits } from '../body-stream.ts';
 import { contentKind, type Call, type RecordUpload, type Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
 import { firstFile } from '../multipart.ts';
@@ -14,9 +14,6 @@ import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 import { jsonPointer, parse, problem } from './validate-request.ts';
 
-const JSON_LIMIT_BYTES = 1024 ** 2;
-const DEFAULT_TIMEOUT_MS = 15_000;
-
 /** Reads rows that are sent as JSON; files stay in the request as streams. */
 export const readRows: Step = {
   name: 'read-rows',
@@ -27,7 +24,7 @@ export const readRows: Step = {
     if (sent.essence === 'application/json') {
       if (uploadEncoding(http.get('Content-Encoding')) !== 'identity' || !isUtf8(sent)) throw new ProblemError('unsupported_media_type', 'Send JSON rows uncompressed and in UTF-8, or as a file.', { param: 'header:Content-Encoding' });
       const { maxBytes, idleTimeoutMs } = limitsOf(call);
-      const reading = readWholeBody(http.req, { maxBytes: Math.min(JSON_LIMIT_BYTES, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
+      const reading = readWholeBody(http.req, { maxBytes: Math.min(MEBIBYTE, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
       call.bodyBytes = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
       call.body = parseJson(call.bodyBytes);
     }
@@ -96,7 +93,7 @@ async function openUpload<T>(call: Call, ingest: (upload: RecordUpload) => Promi
 }
 
 function limitsOf({ door }: Call): BodyLimits {
-  return { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs: door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS };
+  return { maxBytes: door.config.uploadMaxBytes, idleTimeoutMs: door.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS };
 }
 
 function remembering(source: AsyncIterable<Buffer>): { readonly body: AsyncIterable<Uint8Array>; failure(): ProblemError | undefined } {

@@ -1,12 +1,9 @@
 import { ProblemError } from '../../schema/problems.ts';
 import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
-import { hasBody } from '../body-stream.ts';
+import { BODY_TIMEOUT_MS, hasBody, MEBIBYTE } from '../body-stream.ts';
 import type { Step } from '../call.ts';
 import { needsBody } from '../operation.ts';
 import { readJson } from '../read-json.ts';
-
-export const DEFAULT_TIMEOUT_MS = 15_000;
-const MEBIBYTE = 1024 ** 2;
 
 /** Reads and parses the JSON body. */
 export const readBody: Step = {
@@ -16,7 +13,7 @@ export const readBody: Step = {
     const { http, operation, door } = call;
     if (hasBody(http.req)) {
       const maxBytes = operation.bodyLimitBytes ?? MEBIBYTE;
-      const idleTimeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const idleTimeoutMs = door.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
       // A larger body may take longer in proportion: what is refused is a slow client, not a large file.
       const reading = readJson(http.req, { maxBytes, idleTimeoutMs, totalTimeoutMs: idleTimeoutMs * (maxBytes / MEBIBYTE) });
       call.body = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);

@@ -1,9 +1,8 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { readWholeBody } from '../body-stream.ts';
+import { BODY_TIMEOUT_MS, readWholeBody } from '../body-stream.ts';
 import type { Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';
 import type { Json } from '../operation.ts';
-import { DEFAULT_TIMEOUT_MS } from './read-body.ts';
 
 /** No token request comes near it. */
 const MAX_BYTES = 64 * 1024;
@@ -17,7 +16,7 @@ export const readForm: Step = {
     const { http, door } = call;
     if (!isUtf8(parseMediaType(http.get('Content-Type')))) throw new ProblemError('unsupported_media_type', 'Send the form in UTF-8.', { param: 'header:Content-Type' });
     if (!['', 'identity'].includes(http.get('Content-Encoding').toLowerCase())) throw new ProblemError('unsupported_media_type', 'Send the form uncompressed.', { code: 'unsupported_encoding', param: 'header:Content-Encoding' });
-    const timeoutMs = door.config.bodyTimeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const timeoutMs = door.config.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
     const bytes = await readWholeBody(http.req, { maxBytes: MAX_BYTES, idleTimeoutMs: timeoutMs, totalTimeoutMs: timeoutMs });
     call.body = withCredentials(membersOf(bytes.toString('utf8')), basicCredentials(http.get('Authorization')));
     await next();
@@ -41,7 +40,7 @@ function basicCredentials(authorization: string): Credentials | null {
   if (!/^basic\b/i.test(authorization)) return null;
   const encoded = BASIC_PATTERN.exec(authorization)?.[1];
   const [id, ...secret] = encoded === undefined ? [] : Buffer.from(encoded, 'base64').toString('utf8').split(':');
-  if (id === undefined || secret.length === 0) throw new ProblemError('invalid_client', 'The Authorization header is no Basic credential of a client: client_id, a colon, client_secret, in base64.', { param: 'header:Authorization' });
+  if (id === undefined || secret.length === 0) throw new ProblemError('invalid_client', 'The Authorization header is not a Basic credential of a client: client_id, a colon, client_secret, in base64.', { param: 'header:Authorization' });
   return { client_id: formDecoded(id), client_secret: formDecoded(secret.join(':')) };
 }
 

@@ -65,7 +65,7 @@ async function waitForEnd(call: Call, job: Job, id: string, sections: Json, wait
     }
   } catch (error) {
     // The job runs on without its watcher, and the resource tells where it is.
-    call.logger.warn({ err: error }, 'lost sight of a job while waiting for it');
+    call.logger.warn({ err: error }, 'could not watch a job until its end');
   } finally {
     clearTimeout(timer);
     forget();

@@ -1262,7 +1262,7 @@ export interface components {
             } | null;
             signed_at: string | null;
             environment: ("live" | "sandbox") | null;
-            /** @description All that the signature says; null unless the signature is right */
+            /** @description The claims of the signature; null unless the signature is right */
             payload: {
                 [key: string]: unknown;
             } | null;

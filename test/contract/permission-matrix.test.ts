@@ -12,7 +12,7 @@ import { exampleRequest, OPERATION_PATHS, sayings, unknownId } from './example-r
 const PUBLIC_OPERATIONS = ['registerAgent', 'verifyResult', 'getHealth', 'issueToken', 'refreshToken', 'revokeToken'];
 const PUBLIC_FIELDS = ['registerAgent', 'verifyResult'];
 
-/** The role matrix of the contract, in its own words; raw journeys, and what is no workspace's, apart. */
+/** The role matrix of the contract, in its own words; raw journeys, and what is not a workspace's, apart. */
 const RIGHTS: Readonly<Record<Role, readonly string[]>> = {
   owner: ['self', 'read', 'readJourneys', 'run', 'configure', 'administer', 'audit'],
   analyst: ['self', 'read', 'readJourneys', 'run', 'configure'],
@@ -68,7 +68,7 @@ function refusals(action: Action): Record<string, string | undefined> {
   };
 }
 
-/** Whatever an outcome is that is no refusal, it does not matter here. */
+/** Whatever an outcome is that is not a refusal, it does not matter here. */
 const refusalIn = (outcome: string): string | undefined => (/^40[13] /.test(outcome) ? outcome : undefined);
 
 /** The first action asserted while `work` runs; undefined where none is. */

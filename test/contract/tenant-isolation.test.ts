@@ -9,7 +9,7 @@ import { Caller, TEST_SECRET } from '../house.ts';
 import { answerOf, furnish, identityOf, issueKey, openCast, say, send, textOf, type Belongings, type Cast, type Player } from './cast.ts';
 import { exampleRequest, idPlaces, OPERATION_PATHS, sayings, unknownId, type ChooseId, type IdKind, type Place } from './example-requests.ts';
 
-/** Somebody who may not see what the owner has, and what of it is no secret to them. */
+/** Somebody who may not see what the owner has, and what of it is not a secret to them. */
 interface Outsider extends Player {
   readonly principal: Principal;
   readonly own: Belongings;

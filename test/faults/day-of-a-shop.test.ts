@@ -66,7 +66,7 @@ describe(`the day of a shop, with ${KILLS} kills and seed ${SEED}`, () => {
     }
   }
 
-  /** The analysis once it is as it should be; looking is no step. */
+  /** The analysis once it is as it should be; looking is not a step. */
   async function analysis(id: string, isReady: (result: Readonly<Record<string, unknown>>) => boolean): Promise<Readonly<Record<string, unknown>>> {
     for (;;) {
       const answer = await answerOf(() => caller.get(`/attribution/${id}`));

@@ -70,7 +70,7 @@ describe('SIGTERM under load', () => {
     expect(accepted.status).toBe(200);
     await stream.ended;
     expect(stream.text).toMatch(/retry: 1000\n: the server is restarting; reconnect to resume\n\n$|event: result\n/);
-    await service.logged('serves no more', ({ cutOff }) => cutOff === 0);
+    await service.logged('the server has stopped', ({ cutOff }) => cutOff === 0);
     expect((await ended).code).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(STOP_MS);
     expect(survivorsOf(family)).toEqual([]);

@@ -206,6 +206,6 @@ describe('problems of the service', () => {
     await using door = await openDoor({ health: async () => ({ status: 'down', version: '0.1.0', environment: 'live', uptimeSeconds: 1, checks: { database: { status: 'down' } } }) });
     const response = await door.call('GET', '/v1/health', { headers: { authorization: null } });
     expect(response.status).toBe(503);
-    expect(await errorOf(response)).toMatchObject({ type: 'service_unavailable', message: 'The service is down: database.', retry_after: 5 });
+    expect(await errorOf(response)).toMatchObject({ type: 'service_unavailable', message: 'The service is down: database. Try again in a few seconds.', retry_after: 5 });
   });
 });

@@ -294,7 +294,7 @@ describe('POST /attribution waits', () => {
     });
     const response = await door.call('POST', '/v1/attribution', start);
     expect(await response.json()).toMatchObject({ status: 'processing' });
-    expect(door.logs.some(({ msg }) => msg.includes('lost sight'))).toBe(true);
+    expect(door.logs.some(({ msg }) => msg.includes('could not watch a job'))).toBe(true);
   });
 
   test('ends when the client goes away', async () => {

@@ -18,7 +18,7 @@ describe.each(LAYOUTS)('open streams, %s', (layout) => {
   let owner: Client;
 
   beforeAll(async () => {
-    // Without a worker an analysis waits for ever, and so does its stream.
+    // Without a worker an analysis waits forever, and so does its stream.
     house = await openHouse(layout, { withWorker: false, clock });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();

@@ -9,6 +9,7 @@ export interface SegmentCredits {
   readonly touches: Float64Array;
 }
 
+/** Linear and last-click credit by period and by campaign. */
 export interface BreakdownResult {
   readonly ok: true;
   readonly model: 'breakdown';

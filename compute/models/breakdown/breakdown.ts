@@ -8,6 +8,7 @@ import type { BreakdownResult, SegmentCredits } from './breakdown-result.ts';
 import { NO_SEGMENT, periodAt } from './period-segments.ts';
 import type { PeriodTable } from './period-segments.ts';
 
+/** Events, and the periods and campaigns that their credit is split over. */
 export interface BreakdownInput {
   readonly events: EventTable;
   readonly options: Pick<RunOptions, 'rangeStartS' | 'rangeEndS' | 'lookbackS'>;

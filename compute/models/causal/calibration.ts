@@ -30,6 +30,7 @@ export interface Belief {
   readonly z: number;
 }
 
+/** Credit per channel after experiments moved it, with its interval. */
 export interface CalibratedBelief {
   /** not yet cut at 0 */
   readonly value: Float64Array;

@@ -15,6 +15,7 @@ export interface CausalMembers {
   readonly prav: PravResult | Failure;
 }
 
+/** The members' answers and what they are combined by. */
 export interface CausalInput {
   /** the channels of the answer; the members' channels are matched by name */
   readonly channels: readonly string[];

@@ -1,6 +1,7 @@
 import type { ChannelCredits } from '../../outcome.ts';
 import type { Calibration } from './calibration.ts';
 
+/** The models that `causal` combines. */
 export const CAUSAL_MEMBERS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 export type CausalMember = (typeof CAUSAL_MEMBERS)[number];
 

@@ -29,6 +29,7 @@ export interface IncrementalCredit {
   readonly warnings: readonly string[];
 }
 
+/** What bounds the credit of a run. */
 export interface CreditSetting {
   readonly channels: number;
   readonly isBaseline: Uint8Array;

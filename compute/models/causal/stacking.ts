@@ -5,7 +5,9 @@ import { sumOf } from '../credits.ts';
 import { CAUSAL_MEMBERS } from './causal-result.ts';
 import type { CausalMember } from './causal-result.ts';
 
+/** Each member's shares of the credit to paid channels, per channel; members without an answer are absent. */
 export type MemberShares = Partial<Record<CausalMember, Float64Array>>;
+/** Weight of each member; they sum to 1. */
 export type MemberWeights = Record<CausalMember, number>;
 
 /** Published weights for data without placebos, where nothing can be learned. */

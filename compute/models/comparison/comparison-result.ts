@@ -1,6 +1,8 @@
+/** The rules that other tools use, computed beside the models. */
 export const COMPARISON_RULES = ['last', 'first', 'linear', 'position', 'timeDecay'] as const;
 export type ComparisonRule = (typeof COMPARISON_RULES)[number];
 
+/** What one rule credits. */
 export interface RuleCredits {
   /** per channel, sums to the attributed conversions */
   readonly conversions: Float64Array;

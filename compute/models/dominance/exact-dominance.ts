@@ -13,7 +13,7 @@ export interface DominanceWeights {
 /** A channel explained to this fraction by those before it adds nothing: the pseudo-inverse's relative cut-off. */
 export const COLLINEAR = 1e-10;
 
-/** Subtrees of this height are walked between two looks at the cancel flag. */
+/** Subtrees of this height are walked between two checks of the cancel flag. */
 const HEIGHT_PER_CHECK = 12;
 
 /**

@@ -1,6 +1,7 @@
 import type { ChannelCredits, PathTotals } from '../../outcome.ts';
 import type { CreditIntervals } from '../credit-intervals.ts';
 
+/** Credit of the removal effects, and how the chain was solved. */
 export interface MarkovResult extends ChannelCredits, CreditIntervals {
   readonly ok: true;
   readonly model: 'markov';

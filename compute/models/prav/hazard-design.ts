@@ -21,6 +21,7 @@ export interface HazardDesign {
   readonly windowDays: Float64Array;
 }
 
+/** The columns for so many channels, each with the windows of {@link WINDOW_ENDS}. */
 export function hazardDesign(channels: number, { horizonS }: Pick<RunOptions, 'horizonS'>): HazardDesign {
   const lengths = WINDOW_ENDS.map((end, w) => ((end - (WINDOW_ENDS[w - 1] ?? 0)) * horizonS) / DAY_S);
   const columnOf = Uint16Array.from({ length: channels }, (_, c) => 1 + c * lengths.length);

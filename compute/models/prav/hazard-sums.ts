@@ -207,7 +207,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
-/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `look` looks at the cancel flag. */
+/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `look` checks the cancel flag. */
 export function regroupHazards(sums: HazardSums, modulus: number, look: () => void): HazardSums {
   const fold = (rows: Float64Array): Float64Array => {
     const width = rows.length / sums.cells;

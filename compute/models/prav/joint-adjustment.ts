@@ -46,13 +46,14 @@ export interface Correction {
   readonly stock: AdStock | null;
 }
 
+/** The estimate on large samples, and what its κ rests on. */
 export interface JointEstimate extends Estimate {
   readonly sources: KappaSources;
   /** touches per channel, each counting the part of its effect that falls into the range */
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects. `look` looks at the cancel flag. */
+/** Adds up the cells that `belongs` selects. `look` checks the cancel flag. */
 export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, look: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {

@@ -17,6 +17,7 @@ export interface Estimate {
   readonly incrementalRevenue: Float64Array;
 }
 
+/** What an estimate is told besides the sums that it reads. */
 export interface Setting {
   readonly isBaseline: Uint8Array;
   /** touches and conversions stand for this many times themselves (jackknife replicates: G / (G − 1)) */

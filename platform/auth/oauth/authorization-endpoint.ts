@@ -29,6 +29,7 @@ export type Examination =
   | { readonly outcome: 'redirected'; readonly location: string }
   | { readonly outcome: 'asked'; readonly request: AuthorizationRequest };
 
+/** RFC 6749 §3.1: asks the owner of the data whether a client may act for them. */
 export interface AuthorizationEndpoint {
   /** Judges the query of an authorization request. */
   examine(query: URLSearchParams): Promise<Examination>;

@@ -35,7 +35,7 @@ export const oauthMigration: Migration = {
        returns table (id uuid, account_id uuid, agent_id uuid, use text, family_id uuid, salt bytea, hash bytea, scopes text[], environment text)
        language sql stable security definer set search_path = auth, pg_temp
        as $$ select id, account_id, agent_id, use, family_id, salt, hash, scopes, environment from auth.tokens where lookup = wanted $$`,
-    // Families that refresh for ever shed their oldest tokens; what descends from those stays.
+    // Families that refresh forever shed their oldest tokens; what descends from those stays.
     `alter table auth.tokens
        drop constraint tokens_parent_id_fkey,
        add constraint tokens_parent_id_fkey foreign key (parent_id) references auth.tokens on delete set null`,

@@ -1,5 +1,6 @@
 /** Longest redirect URI, and most of them, that an agent may register. */
 export const MAX_REDIRECT_URI_LENGTH = 2048;
+/** Of one client. */
 export const MAX_REDIRECT_URIS = 10;
 
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|localhost))(?::\d{1,5})?(?=[/?])/;

@@ -12,6 +12,7 @@ import { agentOfClientId } from './oauth-client.ts';
 import { grantedScopes } from './scope-list.ts';
 import type { FoundToken, Grant, TokenStore } from './token-store.ts';
 
+/** RFC 6749 §4.1, §4.4 and §6. */
 export const GRANT_TYPES = ['client_credentials', 'authorization_code', 'refresh_token'] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
@@ -31,8 +32,10 @@ export interface TokenRequest {
 
 /** A token response (RFC 6749 §5.1), also as a retry tells of it again. */
 const tokenResponse = z.object({ accessToken: z.string(), refreshToken: z.string(), expiresInS: z.int(), scopes: z.array(z.enum(SCOPES)).readonly() });
+/** RFC 6749 §5.1. */
 export type TokenResponse = z.output<typeof tokenResponse>;
 
+/** RFC 6749 §3.2 and, for revocation, RFC 7009. */
 export interface TokenEndpoint {
   /**
    * Gives tokens for a grant.
@@ -42,7 +45,7 @@ export interface TokenEndpoint {
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse>;
   /**
    * Ends a token at once (RFC 7009): a refresh token with every token of its family, an access token alone. Whoever has
-   * the token may end it; one that nobody was given is no error.
+   * the token may end it; one that nobody was given is not an error.
    */
   revoke(token: string): Promise<void>;
 }

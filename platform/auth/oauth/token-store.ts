@@ -25,6 +25,7 @@ export interface Grant {
   readonly environment: Environment;
 }
 
+/** Tokens as they are shown once; stored are their hashes. */
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;

@@ -53,7 +53,7 @@ export async function insertEndpoint(em: SqlEntityManager, endpoint: NewEndpoint
   if (kind === 'webhook') {
     // Counted under a lock, so that nobody gets past the limit side by side.
     await em.execute(`select pg_advisory_xact_lock(hashtextextended(? || ' webhooks', 4))`, [accountId]);
-    if ((await countWebhooks(em, true)) >= MAX_WEBHOOKS) throw new ProblemError('validation_error', `There are ${MAX_WEBHOOKS} webhooks already, which is the most. Delete one that nobody needs.`, { code: 'too_many_webhooks', status: 400 });
+    if ((await countWebhooks(em, true)) >= MAX_WEBHOOKS) throw new ProblemError('validation_error', `There are ${MAX_WEBHOOKS} webhooks already, which is the maximum. Delete one first.`, { code: 'too_many_webhooks', status: 400 });
   }
   const rows = await em.execute<Row[]>(
     `insert into events.webhook_endpoints (id, kind, account_id, environment, workspace_id, url, events, scopes, metadata, secret, secret_prefix, api_version, grant_id)

@@ -6,6 +6,7 @@ import { readableEventTypes, type EventType } from '../event-catalogue.ts';
 export const EVERY_EVENT = '*';
 export type EventChoice = EventType | typeof EVERY_EVENT;
 
+/** Of one account in one environment. */
 export const MAX_WEBHOOKS = 16;
 export const MAX_METADATA_KEYS = 50;
 export const MAX_METADATA_LENGTH = 500;

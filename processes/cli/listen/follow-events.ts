@@ -140,7 +140,7 @@ function heard(position: string, body: string): HeardEvent {
     const { id, type, timestamp, data } = messageSchema.parse(JSON.parse(body));
     return { position, id, type, timestamp, data, body };
   } catch (error) {
-    throw new BadInputError('What came is no event of Liftgraph. Is this program as new as the service?', { cause: error });
+    throw new BadInputError('What came is not an event of Liftgraph. Is this program as new as the service?', { cause: error });
   }
 }
 

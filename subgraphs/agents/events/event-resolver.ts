@@ -43,11 +43,11 @@ async function openFeed(services: FeedServices, context: RequestContext, { after
   return beginningWith<FeedItem>({ from }, events);
 }
 
-/** @throws ProblemError `validation_error` for what is no type, `insufficient_permissions` for one that the scopes may not read */
+/** @throws ProblemError `validation_error` for what is not a type, `insufficient_permissions` for one that the scopes may not read */
 function wantedTypes({ scopes }: Principal, types: readonly string[] | null): ReadonlySet<EventType> {
   const readable: ReadonlySet<string> = new Set(readableEventTypes(scopes));
   for (const type of types ?? []) {
-    if (!isEventType(type)) throw new ProblemError('validation_error', `types: ${JSON.stringify(type.slice(0, 100))} is none of ${EVENT_TYPES.join(', ')}`, { code: 'unknown_event_type', param: '/types' });
+    if (!isEventType(type)) throw new ProblemError('validation_error', `types: ${JSON.stringify(type.slice(0, 100))} is not one of ${EVENT_TYPES.join(', ')}`, { code: 'unknown_event_type', param: '/types' });
     if (!readable.has(type)) throw new ProblemError('insufficient_permissions', `The key lacks the scope ${scopeOfEvent(type)}, which ${type} needs.`, { code: 'missing_scope', param: 'header:Authorization' });
   }
   return new Set((types ?? [...readable]) as readonly EventType[]);

@@ -4,9 +4,9 @@ import type { EventType } from '../../../platform/events/event-catalogue.ts';
 import { DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
 import { EnvironmentEnum } from '../environment-type.ts';
 
-@ObjectType('RecordedEvent', { description: 'Something that happened to the account, as webhooks tell it.' })
+@ObjectType('RecordedEvent', { description: 'Something that happened to the account, as webhooks deliver it.' })
 export class RecordedEventType {
-  @Field(() => ID, { description: 'evt_ and 22 characters; the same wherever the event is told.' })
+  @Field(() => ID, { description: 'evt_ and 22 characters; the same wherever the event appears.' })
   id!: string;
   @Field(() => String, { description: 'For example attribution.completed; schema/events has the shape of each.' })
   type!: EventType;
@@ -16,7 +16,7 @@ export class RecordedEventType {
   environment!: Environment;
   @Field(() => ID, { description: 'Public id of what it happened to.' })
   subject!: string;
-  @Field(() => JsonScalar, { description: 'What the type adds, as webhooks tell it.' })
+  @Field(() => JsonScalar, { description: 'Data of this type of event, as webhooks deliver it.' })
   data!: Readonly<Record<string, unknown>>;
 }
 

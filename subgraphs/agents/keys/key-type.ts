@@ -40,7 +40,7 @@ export class ApiKeyType {
   scopes!: readonly string[];
   @Field(() => [String], { nullable: true, description: 'CIDR ranges that it may be used from; null for anywhere.' })
   allowedIps!: readonly string[] | null;
-  @Field(() => KeyStatusEnum, { description: 'Where it stands in its life, by the clock of the database.' })
+  @Field(() => KeyStatusEnum, { description: 'Status of the key, by the clock of the database.' })
   status!: KeyStatus;
   @Field(() => DateTimeScalar, { description: 'When it was made.' })
   createdAt!: Date;

@@ -10,7 +10,7 @@ import type { Referral, ReferralStatus } from './referral-store.ts';
 const StatusEnum = enumOf(REFERRAL_STATUSES);
 registerEnumType(StatusEnum, { name: 'ReferralStatus', description: 'PENDING until its agent has recovered 1,000 USD, then ACTIVE; CHURNED for ever once it has been quiet for 90 days or closed its account.' });
 
-@ObjectType('Referral', { description: 'An agent that registered with a code, to whoever gave the code, or had referred that one.' })
+@ObjectType('Referral', { description: 'An agent that registered with a referral code, as its referrer and the referrer of that one see it.' })
 export class ReferralType {
   @Field(() => ID, { description: 'Public id of the referred agent.' })
   referredAgentId!: string;

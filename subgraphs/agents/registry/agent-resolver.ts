@@ -72,7 +72,7 @@ export class AgentResolver {
     return { agent, callbackSecret, trust: agent.trust };
   }
 
-  @Mutation(() => UpdateCapabilitiesPayload, { nullable: true, description: 'Replaces what the calling agent says it does; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateCapabilitiesPayload, { nullable: true, description: 'Replaces the capabilities that the calling agent declares; with a test key, what the sandbox says. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateCapabilities(@Ctx() context: RequestContext, @Arg('input', () => UpdateCapabilitiesInput) input: UpdateCapabilitiesInput): Promise<UpdateCapabilitiesPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { database, clock } = this.#services;

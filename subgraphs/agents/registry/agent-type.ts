@@ -11,7 +11,7 @@ import type { PublicFace } from './public-face.ts';
 import type { Profile } from './profile.ts';
 
 const CapabilityEnum = enumOf(CAPABILITIES);
-registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'What an agent says it does; descriptive only, scopes decide what it may do.' });
+registerEnumType(CapabilityEnum, { name: 'AgentCapability', description: 'Capabilities that an agent declares; descriptive only, scopes decide what it may do.' });
 
 export const TierEnum = enumOf(TIERS);
 registerEnumType(TierEnum, { name: 'AgentTier', description: 'Standing in the referral program, by number of active referrals.' });
@@ -47,7 +47,7 @@ export class AgentType {
   @Field(() => String, { nullable: true, description: 'Operator e-mail given at registration.' })
   operatorEmail!: string | null;
 
-  @Field(() => [CapabilityEnum], { description: 'What the agent says it does.' })
+  @Field(() => [CapabilityEnum], { description: 'The capabilities that the agent declares.' })
   capabilities!: Capability[];
 
   @Field(() => String, { nullable: true, description: 'Code that other agents register with to be referred by this one.' })
@@ -147,7 +147,7 @@ export class UpdateAgentPayload {
   trust!: TrustEnvelope;
 }
 
-@InputType('UpdateCapabilitiesInput', { description: 'What the calling agent says it does.' })
+@InputType('UpdateCapabilitiesInput', { description: 'The capabilities that the calling agent declares.' })
 export class UpdateCapabilitiesInput {
   @Field(() => [CapabilityEnum], { description: 'At least one; replaces all that were there.' })
   capabilities!: Capability[];

@@ -33,7 +33,7 @@ export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable(
 
 /**
  * Changes the calling agent, or with a test key how the sandbox shows it.
- * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is no agent of its account
+ * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is not an agent of its account
  */
 export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
   const input = parseInput(changes, rawInput);

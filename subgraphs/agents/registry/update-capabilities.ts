@@ -15,7 +15,7 @@ export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
 const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability').max(CAPABILITIES.length) });
 
 /**
- * Replaces what the calling agent says it does, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.
+ * Replaces the capabilities that the calling agent declares, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.
  * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation; `resource_not_found` for a
  *   key that is bound to no agent
  */

@@ -17,7 +17,7 @@ export async function redeliverWebhook({ database, pubSub }: WebhookServices, pr
   return database.asTenant(principal, async (em) => {
     const { id: endpointId, accountId, environment, url, isActive } = await requireWebhook(em, id);
     const { eventId, eventType, isTest, status } = await requireDelivery(em, endpointId, deliveryId);
-    if (status === 'pending') throw new ProblemError('conflict', 'This attempt is still to be made. Wait for it.', { code: 'delivery_pending' });
+    if (status === 'pending') throw new ProblemError('conflict', 'This delivery has not been attempted yet. Wait for it.', { code: 'delivery_pending' });
     if (!isActive) throw new ProblemError('conflict', 'The webhook is off. Switch it on with PATCH and "active": true first.', { code: 'webhook_inactive' });
     const delivery = await insertDelivery(em, { accountId, environment, endpointId, eventId, eventType, isTest, attempt: 1, url });
     await pubSub.publish(em, DELIVERIES_TOPIC, null);

@@ -13,7 +13,7 @@ import { EnvironmentEnum } from '../environment-type.ts';
 const DisabledReasonEnum = enumOf(DISABLED_REASONS);
 registerEnumType(DisabledReasonEnum, { name: 'WebhookDisabledReason', description: 'Why a webhook was switched off: its receiver answered 410, or 20 events in a row could not be delivered.' });
 const DeliveryStatusEnum = enumOf(DELIVERY_STATUSES);
-registerEnumType(DeliveryStatusEnum, { name: 'WebhookDeliveryStatus', description: 'Where one attempt stands.' });
+registerEnumType(DeliveryStatusEnum, { name: 'WebhookDeliveryStatus', description: 'Status of one attempt.' });
 const DeliveryErrorEnum = enumOf(DELIVERY_ERRORS);
 registerEnumType(DeliveryErrorEnum, { name: 'WebhookDeliveryError', description: 'Why an attempt failed; HTTP_ERROR is any status but 2xx.' });
 
@@ -45,7 +45,7 @@ export class WebhookType {
   secretPrefix!: string;
   @Field(() => String, { description: 'Dated version that the messages follow.' })
   apiVersion!: string;
-  @Field(() => EnvironmentEnum, { description: 'Whose events it hears of.' })
+  @Field(() => EnvironmentEnum, { description: 'Environment whose events it receives.' })
   environment!: Environment;
   @Field(() => DateTimeScalar, { description: 'When it was made.' })
   createdAt!: Date;
@@ -69,7 +69,7 @@ export class WebhookDeliveryType {
   eventType!: string;
   @Field(() => Int, { description: '1 to 6.' })
   attempt!: number;
-  @Field(() => DeliveryStatusEnum, { description: 'Where it stands.' })
+  @Field(() => DeliveryStatusEnum, { description: 'Status of the attempt.' })
   status!: DeliveryStatus;
   @Field(() => String, { description: 'Where it went, or will go.' })
   url!: string;
@@ -130,7 +130,7 @@ export class UpdateWebhookInput {
   active?: boolean | null;
   @Field(() => JsonScalar, { nullable: true, description: 'Replaces all of it.' })
   metadata?: unknown;
-  @Field(() => String, { nullable: true, description: 'The next secret; the one before signs beside it for 24 hours.' })
+  @Field(() => String, { nullable: true, description: 'The new secret; the previous one keeps signing beside it for 24 hours.' })
   secret?: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface CheckedClaim extends Claim {
   readonly verified: boolean;
 }
 
-/** Stands for every figure that is no claim of its own: the stored result is the one that was computed. */
+/** Stands for every figure that is not a claim of its own: the stored result is the one that was computed. */
 export const RESULT_CLAIM = 'result_digest';
 
 const TOLERANCE = 1e-6;

@@ -90,7 +90,7 @@ export async function failSync(database: Database, job: SyncJob, clock: () => Da
     const sync = await em.findOne(Upload, { id: job.syncId });
     if (sync === null) return;
     const now = clock();
-    const error: SourceError = { code: 'internal', message: 'The sync failed three times for a reason of ours. Ask for another one in a while.', at: now.toISOString(), retryable: true };
+    const error: SourceError = { code: 'internal', message: 'The sync failed three times because of an error on our side. Try again later.', at: now.toISOString(), retryable: true };
     sync.fail(error, now);
     if (source !== null) source.error = error;
     await em.flush();

@@ -17,7 +17,7 @@ export async function workspaceOf(database: Database, principal: Principal, name
     throw error;
   });
   if (found === null || found.accountId !== principal.accountId || (acting !== null && found.id !== acting)) {
-    throw new ProblemError('validation_error', `workspace_id: ${shownId(named)} is no workspace that this request can write to. Name one of your account, or the one in SVC-Workspace.`, { code: 'unknown_workspace', param: '/workspace_id' });
+    throw new ProblemError('validation_error', `workspace_id: ${shownId(named)} is not a workspace that this request can write to. Name one of your account, or the one in SVC-Workspace.`, { code: 'unknown_workspace', param: '/workspace_id' });
   }
   return found.id;
 }

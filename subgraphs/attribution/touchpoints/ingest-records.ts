@@ -61,7 +61,7 @@ const CURRENCY_CODE = /^[A-Za-z]{3}$/;
  */
 export async function ingestRecords(options: IngestOptions): Promise<IngestReport> {
   if (!(RECORD_MEDIA_TYPES as readonly string[]).includes(options.mediaType)) {
-    throw new ProblemError('unsupported_media_type', `Rows are taken as ${RECORD_MEDIA_TYPES.join(', ')}`);
+    throw new ProblemError('unsupported_media_type', `Send rows as ${RECORD_MEDIA_TYPES.join(', ')}.`);
   }
   const store = new UploadStore(options.clickhouse, options.source, options.uploadId);
   const body = uploadBody(options.body, options.contentEncoding ?? 'identity', options.maxBytes ?? DEFAULT_MAX_BYTES);

@@ -14,7 +14,7 @@ export async function* jsonRowsAsLines(content: AsyncIterable<Uint8Array>): Asyn
   let bytes = 0;
   for await (const piece of content) {
     bytes += piece.length;
-    if (bytes > MAX_BYTES) throw new ProblemError('payload_too_large', 'A JSON array of rows may have 25 MiB; send a file as NDJSON or CSV instead');
+    if (bytes > MAX_BYTES) throw new ProblemError('payload_too_large', 'A JSON array of rows may have at most 25 MiB; send NDJSON or CSV instead');
     pieces.push(piece);
   }
   const rows = Rows.safeParse(parsed(Buffer.concat(pieces).toString()));

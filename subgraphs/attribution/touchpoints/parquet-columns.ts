@@ -36,7 +36,7 @@ export async function parquetColumns(path: string): Promise<string[]> {
 }
 
 const unreadable = (cause?: unknown): ProblemError =>
-  new ProblemError('validation_error', 'The file is not a readable Parquet file. Write it anew, or send CSV.', { code: 'unreadable_parquet', param: '/content', cause });
+  new ProblemError('validation_error', 'The file is not a readable Parquet file. Write it again, or send CSV.', { code: 'unreadable_parquet', param: '/content', cause });
 
 interface SchemaElement {
   readonly name: string;

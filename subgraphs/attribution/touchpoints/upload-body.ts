@@ -50,7 +50,7 @@ async function* gunzipped(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
-    throw new ProblemError('validation_error', 'The content is not valid gzip, or it ends too early. Compress it anew, or send it as it is.', { code: 'corrupt_gzip', cause: error });
+    throw new ProblemError('validation_error', 'The content is not valid gzip, or it ends too early. Compress it again, or send it uncompressed.', { code: 'corrupt_gzip', cause: error });
   }
 }
 

@@ -15,7 +15,7 @@ export class ResultVerificationResolver {
     this.#clock = clock;
   }
 
-  @Query(() => ResultVerificationType, { nullable: true, description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for what is no JWS.' })
+  @Query(() => ResultVerificationType, { nullable: true, description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything that is not a JWS.' })
   async verifyResult(@Ctx() context: RequestContext, @Arg('input', () => VerifyResultInput) input: VerifyResultInput): Promise<ResultVerificationType> {
     const { claims, ...check } = await verifyResult(this.#database, input);
     const now = this.#clock();

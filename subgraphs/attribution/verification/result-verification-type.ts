@@ -27,7 +27,7 @@ export class SignedSubjectType {
   revision!: number;
 }
 
-@ObjectType('ResultVerification', { description: 'What came of checking a signed result. Nothing that the signature says is repeated unless the signature is right.' })
+@ObjectType('ResultVerification', { description: 'Outcome of checking a signed result. Claims of the signature are repeated only where it is right.' })
 export class ResultVerificationType {
   @Field(() => Boolean, { description: 'Whether the signature, and the result where it was given, are to be believed.' })
   valid!: boolean;
@@ -49,7 +49,7 @@ export class ResultVerificationType {
   signedAt!: Date | null;
   @Field(() => EnvironmentEnum, { nullable: true, description: 'Whose data the figures rest on, by the key that signed them.' })
   environment!: 'live' | 'sandbox' | null;
-  @Field(() => JsonScalar, { nullable: true, description: 'All that the signature says.' })
+  @Field(() => JsonScalar, { nullable: true, description: 'The claims of the signature.' })
   payload!: unknown;
   @Field(() => DateTimeScalar, { description: 'When this was checked.' })
   verifiedAt!: Date;

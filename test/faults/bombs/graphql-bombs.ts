@@ -3,7 +3,7 @@ export interface Bomb {
   readonly name: string;
   /** The whole JSON body of the request. */
   readonly body: string;
-  /** Also sent over WebSocket: what is no single operation cannot be. */
+  /** Also sent over WebSocket: what is not a single operation cannot be. */
   readonly isOperation: boolean;
 }
 

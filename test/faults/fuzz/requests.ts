@@ -110,7 +110,7 @@ function bodyOf(type: string, schema: JsonSchema, schemas: OpenApi['components']
   return fc.tuple(json.map((value) => JSON.stringify(value) ?? ''), fc.integer({ min: 0, max: 60 }), fc.nat()).map(([text, fault, place]) => ({ type: fault === 60 ? 'text/plain' : 'application/json', bytes: spoiled(text, fault, place) }));
 }
 
-/** One body in six is no good JSON, each in its own way. */
+/** One body in six is not valid JSON, each in its own way. */
 function spoiled(text: string, fault: number, place: number): Buffer {
   const at = text.length === 0 ? 0 : place % text.length;
   switch (fault) {

@@ -120,7 +120,7 @@ describe('verification', () => {
       writeFileSync(house.file.path, `${clean}${JSON.stringify({ chain_id: chain, sequence: 6, jws })}\n`);
       expect(await house.verify(chain)).toMatchObject({ intact: false, reason: 'head_unproven', headsMatched: 1 });
     }
-    // A signature of ours that was made for something else is no head.
+    // A signature of ours that was made for something else is not a head.
     const misused = await house.database.asNobody(async (em) => signCompact('svc-result+jwt', claims, await house.keys.current(em, 'live')));
     writeFileSync(house.file.path, `${clean}${JSON.stringify({ chain_id: chain, sequence: 6, jws: misused })}\n`);
     expect(await house.verify(chain)).toMatchObject({ intact: false, reason: 'head_unproven' });

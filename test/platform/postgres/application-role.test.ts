@@ -22,7 +22,7 @@ describe('an external server', () => {
     const shop: MigrationOwner = { schema: 'shop', migrations: [{ name: '001', up: ['create table shop.orders (account_id uuid not null)', ...tenantTable('shop.orders'), 'insert into shop.orders values (gen_random_uuid())'] }] };
     const testDatabase = await createTestDatabase([]);
     await migrate({ ownerUrl: testDatabase.ownerUrl, owners: [shop] });
-    // The embedded owner is no member of the application role; on a server of one's own, creating the role makes it one.
+    // The embedded owner is not a member of the application role; on a server of one's own, creating the role makes it one.
     const { ownerUrl, applicationUrl } = externalDatabaseUrls(testDatabase.applicationUrl, testDatabase.applicationUrl);
     const client = new Client({ connectionString: ownerUrl });
     await client.connect();

@@ -82,7 +82,7 @@ test('whoever registers under a name of control characters forges no line of the
 
 test('what cannot be done is refused with code 1 and what to do', async () => {
   const cases: readonly [readonly string[], Record<string, string>, string][] = [
-    [['account', 'create', '--email', 'nobody'], {}, 'error: nobody is no e-mail address.\n'],
+    [['account', 'create', '--email', 'nobody'], {}, 'error: nobody is not an e-mail address.\n'],
     [['account', 'create', '--email', 'a@b.example', '--plan', 'free'], {}, 'Allowed choices are pay_per_analysis, pro, enterprise'],
     [['key', 'create', '--account', 'a@b.example', '--scopes', 'all'], {}, 'Scopes are attribution:read'],
     [['account', 'set-plan', 'a@b.example', 'pro'], {}, 'error: There is no account a@b.example.'],

@@ -50,7 +50,7 @@ describe('liftgraph audit', () => {
     writeFileSync(join(house.folder, 'exported.ndjson'), printed.stdout);
     expect((await verify('exported.ndjson')).stdout).toContain('entries     1 to 24, 24 of them right\n  witnessed   through 24, by 2 signed heads');
     expect(await audit(['export'])).toMatchObject({ code: 0, stdout: '' });
-    expect(await audit(['export', 'mine'])).toMatchObject({ code: 1, stderr: 'error: mine is no chain. Give the chain_id of an entry, or installation.\n' });
+    expect(await audit(['export', 'mine'])).toMatchObject({ code: 1, stderr: 'error: mine is not a chain. Give the chain_id of an entry, or installation.\n' });
   }, 60_000);
 
   test('finds what was changed, hashed anew or is vouched for by nobody', async () => {
@@ -70,7 +70,7 @@ describe('liftgraph audit', () => {
     expect(part.stdout).toContain('not known   what came before entry 6');
     expect(unwitnessed.stdout).toContain('NOT PROVEN: no signed head vouches for any of these entries.');
     expect(elsewhere.stdout).toContain('NOT PROVEN: 2 heads of this chain were signed by no key of this set');
-    expect(nothing.stderr).toContain('its first line is no entry of an audit log');
+    expect(nothing.stderr).toContain('its first line is not an entry of an audit log');
     expect(missing.stderr).toContain('there is no such file');
   }, 60_000);
 });

@@ -91,8 +91,8 @@ describe('liftgraph verify', () => {
     expect(cases.map(({ stderr }) => stderr.trimEnd())).toEqual([
       'error: nothing.json: there is no such file. Check the path.',
       'error: nothing.json: there is no such file. Check the path.',
-      `error: ${address}/elsewhere: the keys cannot be had: it was answered with 404.`,
-      `error: result.json: this is no key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`,
+      `error: ${address}/elsewhere: the keys cannot be fetched: it was answered with 404.`,
+      `error: result.json: this is not a key set (RFC 7517). Give the service's /.well-known/jwks.json, or a copy of it.`,
       'error: unsigned.json: the result carries no signature. Give a completed result, as GET /v1/attribution/{id} shows it.',
       'error: twice.json: It cannot be read: the member "revenue" stands twice in one object.',
     ]);

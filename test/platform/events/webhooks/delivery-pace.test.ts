@@ -22,7 +22,7 @@ beforeAll(async () => {
   caller = createCaller({ allowPrivate: true, timeoutMs: 3_000, maxResponseBytes: 1_024 });
   waiting = await openPostOffice({ caller, waitsMs: WAITS_MS });
   waited = Promise.all(FAILING.map(failOf));
-  // What fails before it is looked at is no rejection that nobody handles.
+  // What fails before it is looked at is not a rejection that nobody handles.
   waited.catch(() => {});
 });
 afterAll(async () => {

@@ -228,8 +228,8 @@ test('a key that is refused, or that is revoked meanwhile, ends it with a word o
 
 test.each([
   [['--events', 'shop.opened'], 'shop.opened'],
-  [['--url', 'ftp://x'], 'is no http or https address'],
-  [['--forward-to', 'nowhere'], 'is no http or https address'],
+  [['--url', 'ftp://x'], 'is not an http or https address'],
+  [['--forward-to', 'nowhere'], 'is not an http or https address'],
   [['--after', '-1'], 'whole number'],
 ])('%j is refused', async (args, message) => {
   const { code, stderr } = await new Listening(args).running.result;

@@ -94,7 +94,7 @@ test(`an agent that is quiet for ${IDLE_DAYS} days is gone, by the clock of the 
   expect(await registry.standing(referrer)).toEqual({ tier: 'discovery', accountTier: 'discovery', active: 4, changes: [['discovery', 'partner', 5], ['partner', 'discovery', 4]] });
   expect(await referralOf(referred[5]!)).toMatchObject({ status: 'churned', churned_at: expect.any(Date) });
   expect(await churn()).toBe(0);
-  // Gone is gone: whoever comes back is no new referral.
+  // Gone is gone: whoever comes back is not a new referral.
   await activate(referred[5]!);
   expect(await referralOf(referred[5]!)).toMatchObject({ status: 'churned', cents: ACTIVE_FROM_CENTS });
 });

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander';
+import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
+
+/** YYYY-MM-DD, a day that there is. @throws InvalidArgumentError */
+export function calendarDate(value: string): string {
+  const time = Date.parse(`${value}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== value) {
+    throw new InvalidArgumentError('Give a date as YYYY-MM-DD.');
+  }
+  return value;
+}
+
+/** A whole number within both bounds. @throws InvalidArgumentError */
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+    return Number(value);
+  };
+}
+
+/** A number within both bounds. @throws InvalidArgumentError */
+export function decimalNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d*\.?\d+$/.test(value) || Number(value) < least || Number(value) > most) throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
+    return Number(value);
+  };
+}
+
+/** Names separated by commas, at least one. @throws InvalidArgumentError */
+export function nameList(value: string): readonly string[] {
+  const names = value.split(',').map((name) => name.trim()).filter((name) => name !== '');
+  if (names.length === 0) throw new InvalidArgumentError('Give at least one channel, for example direct,organic_search.');
+  return names;
+}
+
+/** Scopes of keys, separated by commas. @throws InvalidArgumentError */
+export function scopeList(value: string): readonly Scope[] {
+  const names = value.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
+  return [...new Set(names)] as Scope[];
+}
+
+/** A position in the event stream, as the interface writes it. @throws InvalidArgumentError */
+export function wholePosition(value: string): string {
+  return String(wholeNumber(0, 2 ** 31 - 1)(value));
+}
