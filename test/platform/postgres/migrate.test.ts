@@ -81,7 +81,7 @@ describe('migrate', () => {
   });
 
   test('a schema name that would need quoting is refused', async () => {
-    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'Shop"', migrations: [] }] })).rejects.toThrow(/no name for a schema/);
+    await expect(migrate({ ownerUrl: database.ownerUrl, owners: [{ schema: 'Shop"', migrations: [] }] })).rejects.toThrow(/not a name for a schema/);
   });
 });
 
