@@ -125,7 +125,7 @@ export const webhookOperations = [
     action: 'webhook:write',
     document: 'UpdateWebhook',
     summary: 'Change a webhook',
-    description: 'Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url takes the scopes of all that it hears.',
+    description: 'Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url or secret takes the scopes of all that it hears.',
     pathSchema: webhookPath,
     bodySchema: update,
     success: { status: 200, description: 'The webhook as it is now, with the secret where one was set', schema: answerWithSecret },

@@ -799,7 +799,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook
-         * @description Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url takes the scopes of all that it hears.
+         * @description Members that are left out stay. A secret that is replaced signs beside the new one for 24 hours, so that receivers need not change in the same moment. Switching a webhook on again counts its failures anew. Another url or secret takes the scopes of all that it hears.
          */
         patch: operations["updateWebhook"];
         trace?: never;

@@ -202,6 +202,19 @@ describe('PATCH /agents/me', () => {
     expect([answer.status, String(answer.body['error']?.['param'])]).toEqual([422, param]);
   });
 
+  test('the audit log hears where codes go from now on, and of nothing else', async () => {
+    const changes = async () => (await agent.get('/audit/events?event_type=agent.scope_changed')).body['events'] as unknown as readonly Record<string, unknown>[];
+    const before = (await changes()).length;
+    await patch({ name: 'renamed' });
+    await patch({ redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback'], public: false });
+    expect(await changes()).toHaveLength(before);
+    await patch({ redirect_uris: ['https://other.example/callback?secret=s', 'https://other.example/b'], public: true });
+    const [told, ...older] = await changes();
+    expect(older).toHaveLength(before);
+    expect(told).toMatchObject({ severity: 'warning', target: { type: 'agent', id: clientId }, details: { change: 'oauth_client_changed', redirects_to: ['https://other.example'], public: true } });
+    await patch({ name: 'test-agent', redirect_uris: [REDIRECT_URI, 'http://127.0.0.1/callback'], public: false });
+  });
+
   test('the graph judges for itself', async () => {
     const { errors } = await agent.graphql('mutation { updateAgent(input: { redirectUris: ["https://app.example/#"] }) { agent { id } } }');
     expect(errors?.[0]?.extensions['code']).toBe('VALIDATION_ERROR');

@@ -66,13 +66,13 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
     expect([gone.status, gone.headers.get('preference-applied'), gone.body]).toEqual([200, 'return=representation', { id: another, deleted: true, trust: expect.anything() }]);
   });
 
-  test('whoever sends a subscription elsewhere may hear all that it hears', async () => {
+  test('whoever sends a subscription elsewhere, or signs it, may hear all that it hears', async () => {
     const { body } = await caller.post('/keys', { scopes: ['attribution:read'] });
     const narrow = new Caller(house.root, String(body['live']!['key']));
     const turn = (id: string, changes: object = {}) => narrow.send('PATCH', `/webhooks/${id}`, JSON.stringify({ url: `${receiver.url}/taken`, ...changes }), { 'content-type': 'application/json' });
     for (const events of [['*'], ['attribution.completed', 'health.alert']]) {
       const id = String((await create({ events })).body['id']);
-      expect(refusal(await turn(id))).toEqual([403, 'insufficient_permissions', 'missing_scope', '/events']);
+      for (const changes of [{}, { url: undefined, secret: 'known to another' }]) expect(refusal(await turn(id, changes))).toEqual([403, 'insufficient_permissions', 'missing_scope', '/events']);
       expect((await caller.get(`/webhooks/${id}`)).body['url']).toBe(`${receiver.url}/any`);
       expect((await turn(id, { events: ['attribution.completed'] })).status).toBe(200);
       await caller.delete(`/webhooks/${id}`);

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
+import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
-import type { Uuid } from '../../../platform/identifiers.ts';
+import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
 import { assertCallableAddress } from '../callable-address.ts';
 import { callbackScope, setCallback } from './callback.ts';
@@ -41,6 +44,7 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    const clientBefore = clientOf(agent);
     agent.present(
       {
         ...(input.name == null ? {} : { name: input.name }),
@@ -51,9 +55,28 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
       principal.environment,
     );
     await em.flush();
+    if (!isDeepStrictEqual(clientOf(agent), clientBefore)) await tellClient(em, context, principal, agent);
     // Commissions are never earned in the sandbox.
     const callbackSecret = input.callbackUrl === undefined || principal.environment !== 'live' ? null : await setCallback(em, services.endpointSecrets, agent.accountId as Uuid, input.callbackUrl, context.apiVersion);
     await settle(em, { callbackSecret });
     return { callbackSecret };
+  });
+}
+
+/** What decides who gets the codes that resource owners grant the agent. */
+function clientOf({ redirectUris, isPublic }: Agent): Pick<Agent, 'redirectUris' | 'isPublic'> {
+  return { redirectUris, isPublic };
+}
+
+/** Where codes go, by host: what else stands in an address is the agent's own business, and the log keeps it for ever. */
+async function tellClient(em: SqlEntityManager, context: RequestContext, principal: Principal, { id, accountId, redirectUris, isPublic }: Agent): Promise<void> {
+  await recordAuditEvent(em, context, {
+    accountId,
+    type: 'agent.scope_changed',
+    actor: auditActor(principal),
+    target: { type: 'agent', id: publicId('agent', id as Uuid) },
+    outcome: 'success',
+    environment: principal.environment,
+    details: { change: 'oauth_client_changed', redirects_to: [...new Set(redirectUris.map((uri) => new URL(uri).origin))], public: isPublic },
   });
 }

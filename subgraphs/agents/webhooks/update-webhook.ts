@@ -42,8 +42,8 @@ export async function updateWebhook(services: WebhookServices, principal: Princi
       secret: secret == null ? undefined : { sealed: endpointSecrets.seal(secret, webhookId), prefix: secretPrefixOf(secret) },
       credentialId: principal.credentialId,
     });
-    // Whoever says where it goes hears it.
-    if (url != null) assertMayHear(principal, heardBy(webhook));
+    // Whoever says where it goes hears it, and whoever signs it can speak for it.
+    if (url != null || secret != null) assertMayHear(principal, heardBy(webhook));
     await assertCredentialStands(em, principal);
     // What waited for it is due.
     if (active === true) await pubSub.publish(em, DELIVERIES_TOPIC, null);
