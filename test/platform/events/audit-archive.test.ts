@@ -67,6 +67,22 @@ describe('the archive', () => {
     expect(await house.verify(chain, 15, 31)).toMatchObject({ intact: true, entriesVerified: 17 });
   });
 
+  test('keeps no signer from going on that another has overtaken', async () => {
+    const chain = await house.tenant(4);
+    const [slow, other] = [house.signer(), house.signer()];
+    expect(await slow.signDue(true)).toBeGreaterThan(0);
+    await house.tell(chain, 4);
+    await house.sealer.seal(chain);
+    await other.signDue(true);
+    // The head that the slow one knows is not in the database any more.
+    await archive();
+    await house.tell(chain, 2);
+    await house.sealer.seal(chain);
+    expect(await slow.signDue(true)).toBe(1);
+    expect(house.lines.join('')).not.toContain(chain);
+    expect(await house.verify(chain)).toMatchObject({ intact: true, headsMatched: 3, signedThrough: 10 });
+  });
+
   test('is part of what can be tampered with: a changed, cut or missing file is found', async () => {
     const chain = await signedChain(10);
     const segment = (await archive()).find((each) => each.chain === chain);
