@@ -1,5 +1,5 @@
 // Lets Node run our TypeScript, decorators included, without a build step:
-//   node --import ./processes/typescript-hook.mjs processes/all.ts
+//   node --import ./processes/typescript-hook.mjs processes/start.ts
 // Node's own type stripping cannot emit decorator metadata, which type-graphql needs.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

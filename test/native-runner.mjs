@@ -1,7 +1,7 @@
 // Jest's testRunner: jest-circus, on modules that Node itself has loaded. Jest's own way loads all of them anew for every
 // test file, each time into another context: seconds of compiling, and code that never gets warm. Here the files of one
 // worker share what they import. Nothing can be mocked this way, and nothing is: tests run against the real thing.
-import { createRequire, registerHooks } from 'node:module';
+import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { configureGlobal } from 'fast-check';
 import '../processes/typescript-hook.mjs';
@@ -31,7 +31,11 @@ async function runNatively(globalConfig, config, environment, runtime, testPath,
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: (path) => import(pathToFileURL(path).href),
   });
-  return circus(globalConfig, config, environment, native, testPath, sendMessageToJest);
+  const result = await circus(globalConfig, config, environment, native, testPath, sendMessageToJest);
+  // Node would write what it has compiled at the end of the process, for seconds where the cache is cold; Jest gives a
+  // worker half of one, then kills it, cache and all, and says that it failed to exit gracefully.
+  flushCompileCache();
+  return result;
 }
 
 /** The module, with its state as at the start. */

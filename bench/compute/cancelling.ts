@@ -23,15 +23,15 @@ const cpuMs = (): number => {
 say(`longest work between two looks, ms of CPU (bar: ${BAR_MS})`);
 for (const [label, name, input] of tasks) {
   let [last, longest, at, looks] = [cpuMs(), 0, 0, 0];
-  const look = (fraction: number): void => {
+  const throwIfCancelled = (fraction: number): void => {
     const now = cpuMs();
     if (now - last > longest) [longest, at] = [now - last, fraction];
     [last, looks] = [now, looks + 1];
   };
   const begunMs = cpuMs();
-  const outcome = runTask(name, input, look);
+  const outcome = runTask(name, input, throwIfCancelled);
   const wholeMs = cpuMs() - begunMs;
-  look(1);
+  throwIfCancelled(1);
   say(`${label.padEnd(40)} ${longest.toFixed(1).padStart(8)} at ${at.toFixed(2)}   of ${wholeMs.toFixed(0).padStart(7)}, ${looks} looks${outcome.ok ? '' : `   (${outcome.code}: ${outcome.message})`}${longest > BAR_MS ? '   ABOVE THE BAR' : ''}`);
 }
 

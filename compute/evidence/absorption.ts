@@ -15,15 +15,15 @@ export interface Absorption {
 
 /**
  * Solves the chain by its fundamental matrix (Kemeny & Snell 1960): h = N·b; a journey visits x with probability
- * (s·N)ₓ/Nₓₓ, and removing x loses that times hₓ. null where the matrix is singular. `look` looks at
- * the cancel flag.
+ * (s·N)ₓ/Nₓₓ, and removing x loses that times hₓ. null where the matrix is singular.
+ * `throwIfCancelled` ends a task that was cancelled.
  */
-export function absorption(counts: Transitions, look: () => void): Absorption | null {
+export function absorption(counts: Transitions, throwIfCancelled: () => void): Absorption | null {
   const { size, between, starts, conversions, value } = counts;
   const out = outflow(counts);
   const system = new Float64Array(size * size);
   for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) system[i * size + j] = (i === j ? 1 : 0) - (out[i] === 0 ? 0 : between[i * size + j]! / out[i]!);
-  const factored = factorise(system, size, look);
+  const factored = factorise(system, size, throwIfCancelled);
   if (factored === null) return null;
   const [conversion, worth] = [new Float64Array(size), new Float64Array(size)];
   solveInto(factored, conversions.map((n, s) => (out[s] === 0 ? 0 : n / out[s]!)), conversion);
@@ -34,7 +34,7 @@ export function absorption(counts: Transitions, look: () => void): Absorption | 
   let probability = 0;
   for (let x = 0; x < size; x++) {
     if (out[x] === 0) continue;
-    look();
+    throwIfCancelled();
     probability += (starts[x]! / journeys) * conversion[x]!;
     unit[x] = 1;
     solveInto(factored, unit, column);

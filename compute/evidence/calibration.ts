@@ -16,14 +16,14 @@ interface Forecast {
 /**
  * Expected calibration error (Naeini, Cooper & Hauskrecht 2015; ten bins of equal mass) of out-of-fold absorption probabilities:
  * for each fold the chain of the other folds says, from the channel in which a journey begins, how likely it converts; that is held
- * against what the fold's journeys did. Mean over journeys of |predicted − observed| of their bin, in [0, 1]. `look` checks the cancel flag.
+ * against what the fold's journeys did. Mean over journeys of |predicted − observed| of their bin, in [0, 1]. `throwIfCancelled` ends a task that was cancelled.
  */
-export function calibrationError(folds: readonly Transitions[], look: () => void): number {
+export function calibrationError(folds: readonly Transitions[], throwIfCancelled: () => void): number {
   const size = folds[0]?.size ?? 0;
   const forecasts: Forecast[] = [];
   for (const fold of folds) {
     const others = sumTransitions(folds.filter((other) => other !== fold), size);
-    const learned = absorption(others, look);
+    const learned = absorption(others, throwIfCancelled);
     const journeys = others.starts.reduce((sum, n) => sum + n, 0);
     const overall = journeys === 0 ? 0 : others.conversions.reduce((sum, n) => sum + n, 0) / journeys;
     fold.starts.forEach((n, s) => {

@@ -88,14 +88,14 @@ export function runEvidence(input: EvidenceInput, checkpoint: Checkpoint): Evide
   if (sums.journeys === 0) return insufficientData('There are no journeys with a touch in this range.');
   const tick = (fraction: number): void => checkpoint(0.4 + 0.5 * fraction);
   const { folds, window, reference, kind } = input.events === null ? dealt(input, states, tick) : followed(input, input.events, states, tick);
-  const look = (): void => checkpoint(0.9);
+  const throwIfCancelled = (): void => checkpoint(0.9);
   return {
     ok: true,
-    calibrationError: calibrationError(folds, look),
+    calibrationError: calibrationError(folds, throwIfCancelled),
     perplexityAnomaly: perplexityAnomaly(window, reference),
     transitionDivergence: divergence(window, reference),
     reference: kind,
-    witness: witnessOf(paths, states, all, sums, look),
+    witness: witnessOf(paths, states, all, sums, throwIfCancelled),
   };
 }
 
@@ -141,11 +141,11 @@ function followed({ rangeStartS, rangeEndS, lookbackS, preceding }: EvidenceInpu
   return { folds, window: within(sample, rangeStartS, rangeEndS), reference: within(past, 2 * rangeStartS - rangeEndS, rangeStartS), kind: 'preceding_window' };
 }
 
-function witnessOf(paths: PathTable, states: States, all: Transitions, sums: JourneySums, look: () => void): JourneyWitness {
-  const chain = states.areChannels ? absorption(all, look) : null;
+function witnessOf(paths: PathTable, states: States, all: Transitions, sums: JourneySums, throwIfCancelled: () => void): JourneyWitness {
+  const chain = states.areChannels ? absorption(all, throwIfCancelled) : null;
   const lastClick = new Float64Array(paths.channels.length);
   for (let p = 0; p < paths.conversions.length; p++) {
-    if (p % PATHS_PER_CHECK === 0) look();
+    if (p % PATHS_PER_CHECK === 0) throwIfCancelled();
     const end = paths.offsets[p + 1]!;
     if (end > paths.offsets[p]!) lastClick[paths.steps[end - 1]!]! += paths.value[p]!;
   }

@@ -61,9 +61,9 @@ export function runSensitivity(input: SensitivityInput, checkpoint: Checkpoint):
   const perturbations = input.events === null ? questionsOfPaths(input) : questionsOfEvents(input, sampleUsers(input.events, LEAST_USERS, () => checkpoint(0)));
   const known = new Map<string, Float64Array | null>();
   const [unperturbed, ...others] = perturbations.map(([name, question], index) => {
-    const look = (): void => checkpoint(index / perturbations.length);
-    look();
-    return [name, sharesOf(input, question(), known, look)] as const;
+    const throwIfCancelled = (): void => checkpoint(index / perturbations.length);
+    throwIfCancelled();
+    return [name, sharesOf(input, question(), known, throwIfCancelled)] as const;
   });
   const base = unperturbed![1];
   const distances = Object.fromEntries(others.map(([name, share]) => [name, base === null || share === null ? 1 : distance(base, share)]));
@@ -142,14 +142,14 @@ function selectSteps({ channels, offsets, steps, conversions, value, nulls }: Pa
 }
 
 /** Shares of the run's model on one question, over the tables' channels; null where it gives no answer. */
-function sharesOf(input: SensitivityInput, question: Question, known: Map<string, Float64Array | null>, look: () => void): Float64Array | null {
+function sharesOf(input: SensitivityInput, question: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
   const { weights } = input;
-  if (weights === null) return memberShare(input.model as CausalMember, input, question, known, look);
+  if (weights === null) return memberShare(input.model as CausalMember, input, question, known, throwIfCancelled);
   const blended = new Float64Array(question.paths.channels.length);
   let weighed = 0;
   for (const member of CAUSAL_MEMBERS) {
     if (weights[member] < LEAST_WEIGHT) continue;
-    const share = memberShare(member, input, question, known, look);
+    const share = memberShare(member, input, question, known, throwIfCancelled);
     if (share === null) continue;
     weighed += weights[member];
     const ofPaid = positiveShares(share.map((part, c) => (question.options.isBaseline[c] === 1 ? 0 : part)));
@@ -158,22 +158,22 @@ function sharesOf(input: SensitivityInput, question: Question, known: Map<string
   return weighed === 0 ? null : blended.map((part) => part / weighed);
 }
 
-function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, events, options }: Question, known: Map<string, Float64Array | null>, look: () => void): Float64Array | null {
+function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, events, options }: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
   const replication = { confidenceLevel: options.confidenceLevel, seed };
   const share = (outcome: ({ readonly ok: true } & ChannelCredits) | Failure): Float64Array | null => (outcome.ok ? outcome.share : null);
   switch (member) {
     case 'markov':
-      return share(runMarkov(paths, options.markovOrder, replication, look));
+      return share(runMarkov(paths, options.markovOrder, replication, throwIfCancelled));
     case 'shapley':
-      return share(runShapley(paths, replication, look));
+      return share(runShapley(paths, replication, throwIfCancelled));
     case 'dominance':
-      return share(runDominance(paths, replication, look));
+      return share(runDominance(paths, replication, throwIfCancelled));
     case 'rwa':
-      return share(runRelativeWeights(paths, replication, look));
+      return share(runRelativeWeights(paths, replication, throwIfCancelled));
     case 'prav': {
       // The lookback means nothing to PRAV.
       const key = `${options.rangeStartS}/${options.rangeEndS}`;
-      if (!known.has(key)) known.set(key, events === null ? null : share(runPrav(events, options, [], look)));
+      if (!known.has(key)) known.set(key, events === null ? null : share(runPrav(events, options, [], throwIfCancelled)));
       return known.get(key)!;
     }
   }

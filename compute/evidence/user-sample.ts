@@ -5,12 +5,12 @@ const LEAST_SHARE = 0.01;
 const USERS_PER_CHECK = 8_192;
 const EVENTS_PER_CHECK = 1 << 20;
 
-/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `look` checks the cancel flag. */
-export function sampleUsers(table: EventTable, leastUsers: number, look: () => void): EventTable {
+/** The same users every time: 1 % of them or about `leastUsers`, whichever is more, chosen by their hash. All where there are fewer. `throwIfCancelled` ends a task that was cancelled. */
+export function sampleUsers(table: EventTable, leastUsers: number, throwIfCancelled: () => void): EventTable {
   const { userStart, userHash, timeS, channel, conversion, value } = table;
   const share = Math.max(LEAST_SHARE, leastUsers / userHash.length);
   if (share >= 1) return table;
-  const users = chosenUsers(userHash, share, look);
+  const users = chosenUsers(userHash, share, throwIfCancelled);
   const sampledStart = new Uint32Array(users.length + 1);
   users.forEach((user, u) => (sampledStart[u + 1] = sampledStart[u]! + userStart[user + 1]! - userStart[user]!));
   const events = sampledStart[users.length]!;
@@ -21,7 +21,7 @@ export function sampleUsers(table: EventTable, leastUsers: number, look: () => v
   let seen = 0;
   const countUntil = (event: number): void => {
     while (seen < event) {
-      look();
+      throwIfCancelled();
       for (const stop = Math.min(event, seen + EVENTS_PER_CHECK); seen < stop; seen++) valueIndex += conversion[seen]!;
     }
   };
@@ -40,12 +40,12 @@ export function sampleUsers(table: EventTable, leastUsers: number, look: () => v
   return { ...sample, value: Float64Array.from(values) };
 }
 
-function chosenUsers(userHash: Uint32Array, share: number, look: () => void): readonly number[] {
+function chosenUsers(userHash: Uint32Array, share: number, throwIfCancelled: () => void): readonly number[] {
   // Mixed once more, so that the sample does not follow the groups and folds, which are residues of the hash.
   const limit = share * 2 ** 32;
   const chosen: number[] = [];
   for (let user = 0; user < userHash.length; user++) {
-    if (user % USERS_PER_CHECK === 0) look();
+    if (user % USERS_PER_CHECK === 0) throwIfCancelled();
     const hash = userHash[user]!;
     if (Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 0 < limit) chosen.push(user);
   }

@@ -35,8 +35,8 @@ export interface Explained {
   readonly value: Explanation;
   readonly exact: boolean;
   readonly evaluations: number;
-  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `look` checks the cancel flag. */
-  readonly weightsNear: (correlations: PresenceCorrelations, look: () => void) => Readonly<Record<'conversion' | 'value', Float64Array>>;
+  /** The weights of correlations that differ little from the explained ones; may take a shorter way that is good to the difference. `throwIfCancelled` ends a task that was cancelled. */
+  readonly weightsNear: (correlations: PresenceCorrelations, throwIfCancelled: () => void) => Readonly<Record<'conversion' | 'value', Float64Array>>;
 }
 
 function spread(explanation: Explanation, varying: Int32Array, channels: number): Association {
@@ -102,10 +102,10 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const replicates = new Float64Array(groups * channels);
   const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed, () => checkpoint(0.7));
   for (let g = 0; g < groups; g++) {
-    const look = (): void => checkpoint(0.7 + (g / groups) * 0.3);
-    look();
+    const throwIfCancelled = (): void => checkpoint(0.7 + (g / groups) * 0.3);
+    throwIfCancelled();
     const row = presenceRow(without, channels, g);
-    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue), look)[outcome];
+    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue), throwIfCancelled)[outcome];
     const all = sumOf(near);
     // Revenue of paths without a conversion belongs to no group.
     const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
@@ -129,8 +129,8 @@ export function associate<Model extends 'dominance' | 'rwa'>(
 }
 
 /** One row of sums per group: all journeys but those of the group, scaled to the whole. */
-function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number, look: () => void): PresenceSums {
-  const byGroup = sumPresenceByGroup(sets, channels, groups, seed, look);
+function sumsWithoutEachGroup(sets: ChannelSets, sums: PresenceSums, channels: number, groups: number, seed: number, throwIfCancelled: () => void): PresenceSums {
+  const byGroup = sumPresenceByGroup(sets, channels, groups, seed, throwIfCancelled);
   for (const column of ['pairs', 'conversions', 'value', 'totals'] as const) deleteEachGroup(byGroup[column], groups, sums[column]);
   return byGroup;
 }

@@ -41,22 +41,22 @@ function addJourneys(sums: PresenceSums, row: number, channels: number, members:
   }
 }
 
-/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `look` checks the cancel flag. */
-export function sumPresence(sets: ChannelSets, channels: number, look: () => void): PresenceSums {
+/** Counts and revenue of journeys by the channels, and the pairs of channels, that are present in them. `throwIfCancelled` ends a task that was cancelled. */
+export function sumPresence(sets: ChannelSets, channels: number, throwIfCancelled: () => void): PresenceSums {
   const sums = emptySums(channels);
   for (let s = 0; s < sets.count; s++) {
-    if (s % PATHS_PER_CHECK === 0) look();
+    if (s % PATHS_PER_CHECK === 0) throwIfCancelled();
     addJourneys(sums, 0, channels, sets.members, sets.offsets[s]!, sets.offsets[s + 1]!, sets.conversions[s]!, sets.nulls[s]!, sets.value[s]!);
   }
   return sums;
 }
 
 /** The same with the journeys divided among random groups: one row per group. */
-export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number, look: () => void): PresenceSums {
+export function sumPresenceByGroup(sets: ChannelSets, channels: number, groups: number, seed: number, throwIfCancelled: () => void): PresenceSums {
   const random = new RandomGroups(groups, seed);
   const sums = emptySums(channels, groups);
   for (let s = 0; s < sets.count; s++) {
-    if (s % PATHS_PER_CHECK === 0) look();
+    if (s % PATHS_PER_CHECK === 0) throwIfCancelled();
     const first = sets.offsets[s]!;
     const end = sets.offsets[s + 1]!;
     const converted = sets.conversions[s]!;

@@ -14,12 +14,12 @@ const cpuMs = (): number => {
 describe('a task looks at its cancel flag', () => {
   test.each(TASKS)('%s: at least every fifth of a second', (_label, name, input) => {
     let [last, longest] = [cpuMs(), 0];
-    const look = (): void => {
+    const throwIfCancelled = (): void => {
       const now = cpuMs();
       [longest, last] = [Math.max(longest, now - last), now];
     };
-    expect(runTask(name, input, look).ok).toBe(true);
-    look();
+    expect(runTask(name, input, throwIfCancelled).ok).toBe(true);
+    throwIfCancelled();
     expect(longest).toBeLessThan(BAR_MS);
   });
 });

@@ -73,11 +73,11 @@ describe('the compute pool', () => {
     }
     expect(Atomics.load(broken, 0)).toBe(0);
     let looks = 0;
-    const look = (): null => {
+    const throwIfCancelled = (): null => {
       looks += 1;
       return null;
     };
-    for (const soundness of [sound, sound, notYetFoundSound()]) faultUnlessSound({ ...paths, soundness }, look);
+    for (const soundness of [sound, sound, notYetFoundSound()]) faultUnlessSound({ ...paths, soundness }, throwIfCancelled);
     expect(looks).toBe(1);
   });
 

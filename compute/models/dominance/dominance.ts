@@ -29,7 +29,7 @@ export function runDominance(table: PathTable, replication: Replication, checkpo
         value: { weight: weights.value, standardError: weights.valueError, direction: correlations.withValue },
         exact,
         evaluations: weights.evaluations,
-        weightsNear: channels <= MOST_EXACT_REPLICATES ? (near, look) => exactDominance(near, look) : dominanceNear(correlations, weights, seed),
+        weightsNear: channels <= MOST_EXACT_REPLICATES ? (near, throwIfCancelled) => exactDominance(near, throwIfCancelled) : dominanceNear(correlations, weights, seed),
       };
     },
     replication,

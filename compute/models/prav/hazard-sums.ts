@@ -207,13 +207,13 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
-/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `look` checks the cancel flag. */
-export function regroupHazards(sums: HazardSums, modulus: number, look: () => void): HazardSums {
+/** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `throwIfCancelled` ends a task that was cancelled. */
+export function regroupHazards(sums: HazardSums, modulus: number, throwIfCancelled: () => void): HazardSums {
   const fold = (rows: Float64Array): Float64Array => {
     const width = rows.length / sums.cells;
     const folded = new Float64Array(width * modulus);
     for (let cell = 0; cell < sums.cells; cell++) {
-      look();
+      throwIfCancelled();
       const [from, into] = [cell * width, (cell % modulus) * width];
       for (let i = 0; i < width; i++) folded[into + i]! += rows[from + i]!;
     }

@@ -53,13 +53,13 @@ export interface JointEstimate extends Estimate {
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects. `look` checks the cancel flag. */
-export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, look: () => void): HazardEvidence {
+/** Adds up the cells that `belongs` selects. `throwIfCancelled` ends a task that was cancelled. */
+export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, throwIfCancelled: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {
     const into = new Float64Array(rows.length / sums.cells);
     for (let cell = 0; cell < sums.cells; cell++) {
-      look();
+      throwIfCancelled();
       if (belongs(cell)) for (let i = 0; i < into.length; i++) into[i]! += rows[cell * into.length + i]!;
     }
     return into;
@@ -76,12 +76,12 @@ export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boo
 }
 
 /** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence, look: () => void): PerTouch | null {
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence, throwIfCancelled: () => void): PerTouch | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
   kept.forEach((p, row) => kept.forEach((q, column) => (matrix[row * size + column] = gram[p * columns + q]! * (row === column ? 1 + RIDGE : 1))));
-  const factored = size === 0 ? null : factorise(matrix, size, look);
+  const factored = size === 0 ? null : factorise(matrix, size, throwIfCancelled);
   if (factored === null) return null;
   const solve = (cross: Float64Array): Float64Array => {
     const solution = new Float64Array(size);
@@ -97,8 +97,8 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
 const windowsOf = (column: Float64Array, c: number, { columnOf }: HazardDesign): Float64Array => column.subarray(columnOf[c]!, columnOf[c]! + WINDOW_ENDS.length);
 
 /** Conversions that all paid touches set off in each half of the horizon, at a given κ; null where the halves cannot be told apart. */
-export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array, look: () => void): { readonly early: number; readonly late: number } | null {
-  const perTouch = solveHazards(hazard, look);
+export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array, throwIfCancelled: () => void): { readonly early: number; readonly late: number } | null {
+  const perTouch = solveHazards(hazard, throwIfCancelled);
   if (perTouch === null) return null;
   const halves = { early: 0, late: 0 };
   isBaseline.forEach((baseline, c) => {
@@ -149,13 +149,13 @@ function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardDesign, w
  * the horizon, and counts touches by the part of their effect that falls into the range.
  * null where there is no conversion or no κ to be had.
  */
-export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, look: () => void): JointEstimate | null {
+export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, throwIfCancelled: () => void): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
   const { halo, restraint, stock } = correction;
   const { design } = hazard;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(hazard, look);
+  const perTouch = solveHazards(hazard, throwIfCancelled);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
   const ofChannel = (column: Float64Array, c: number): number => sumOf(windowsOf(column, c, design));
   const liftWithin = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));

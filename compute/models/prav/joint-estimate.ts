@@ -52,7 +52,7 @@ function paidTotals({ kappa, sources, touches, lift, pull }: JointEstimate, { is
 }
 
 /** What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
-function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, look: () => void): Correction | null {
+function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, throwIfCancelled: () => void): Correction | null {
   const everyone = (): boolean => true;
   const without = Array.from({ length: groups }, (_, group) => (cell: number): boolean => cell !== group);
   const plainly = estimateUnder({ halo, restraint: 1, stock: null });
@@ -69,7 +69,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   const restraint = restraintOf(all, parts);
   const kappa = restraint * first.kappa;
   const ratioOn = (evidence: HazardEvidence): number => {
-    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, look);
+    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, throwIfCancelled);
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
   const evidence = evidenceOf(everyone);
@@ -87,12 +87,12 @@ export function sampleFor(events: EventTable, options: RunOptions, conversions: 
 export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
   const hazards = sumHazards(events, options, cells, checkpoint);
-  const look = (): void => checkpoint(1);
-  const hazardsByGroup = regroupHazards(hazards, groups, look);
-  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, look);
-  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, look), correction, setting, look);
+  const throwIfCancelled = (): void => checkpoint(1);
+  const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
+  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, throwIfCancelled);
+  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, throwIfCancelled), correction, setting, throwIfCancelled);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, look), halo, touchCalendar(events, options), options, look);
+  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, throwIfCancelled), halo, touchCalendar(events, options), options, throwIfCancelled);
   if (correction === null) return null;
   const onGroups = under(byGroup, hazardsByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });

@@ -30,8 +30,8 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
       ...explain(correlations, () => checkpoint(0.5)),
       exact: true,
       evaluations: 0,
-      weightsNear: (near, look) => {
-        const { conversion, value } = explain(near, look);
+      weightsNear: (near, throwIfCancelled) => {
+        const { conversion, value } = explain(near, throwIfCancelled);
         return { conversion: conversion.weight, value: value.weight };
       },
     }),
@@ -40,9 +40,9 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
   );
 }
 
-function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, look: () => void): Pick<Explained, 'conversion' | 'value'> {
-  const eigen = symmetricEigen(between, varying.length, look);
-  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)), look);
+function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, throwIfCancelled: () => void): Pick<Explained, 'conversion' | 'value'> {
+  const eigen = symmetricEigen(between, varying.length, throwIfCancelled);
+  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)), throwIfCancelled);
   const root = used(Math.sqrt);
   const inverseRoot = used((value) => 1 / Math.sqrt(value));
   const byOutcome = (withOutcome: Float64Array): Explanation => {
