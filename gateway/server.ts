@@ -148,6 +148,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     subscriptions: metrics.meteredSubscriptions(subscriptions, 'graphql'),
     apiSchema,
     limits,
+    hidesSchema: !config.graphqlIntrospection,
     maxMessageBytes: maxBodyBytes,
     refuseHandshake: options.refuseHandshake,
   });
