@@ -1,11 +1,12 @@
 import { RemoteGraphQLDataSource, type GraphQLDataSource, type GraphQLDataSourceProcessOptions } from '@apollo/gateway';
-import { execute, parse, type ExecutionResult } from 'graphql';
+import { execute, GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import { withCrossingErrors } from '../platform/graph/crossing-errors.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { askedPaths } from './asked-paths.ts';
 
 type Answer = Awaited<ReturnType<GraphQLDataSource['process']>>;
 
@@ -42,6 +43,11 @@ export class InProcessDataSource implements GraphQLDataSource {
   }
 }
 
+/** Longest that a page waits for what only reads; its other parts wait with it. Mutations may have to call others. */
+const READ_TIMEOUT_MS = 10_000;
+/** How Apollo begins a request that only reads. */
+const READING = /^\{"query":"(?:query\b|\{)/;
+
 /** Asks a subgraph over HTTP; says who calls by a signed token and passes on nothing else of the request. */
 export class RemoteDataSource extends RemoteGraphQLDataSource {
   readonly #subgraph: RemoteSubgraph;
@@ -53,7 +59,8 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
     this.#subgraph = subgraph;
     this.#tokens = tokens;
     this.#logger = logger;
-    this.fetcher = ((url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })) as unknown as typeof this.fetcher;
+    const limitMs = ({ body }: RequestInit) => (typeof body === 'string' && READING.test(body) ? Math.min(READ_TIMEOUT_MS, timeoutMs) : timeoutMs);
+    this.fetcher = ((url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(limitMs(init)) })) as unknown as typeof this.fetcher;
   }
 
   override async willSendRequest({ request, context }: GraphQLDataSourceProcessOptions): Promise<void> {
@@ -62,13 +69,16 @@ export class RemoteDataSource extends RemoteGraphQLDataSource {
     headers.set('x-request-id', (context as RequestContext).requestId);
   }
 
-  /** @throws ProblemError `service_unavailable` when the subgraph cannot be reached, or refuses us */
+  /** An error for each field that was asked for when the subgraph cannot be reached, or refuses us: others are answered. */
   override async process(options: GraphQLDataSourceProcessOptions): Promise<Answer> {
     try {
       return await super.process(options);
     } catch (error) {
       this.#logger.error({ err: error, subgraph: this.#subgraph.name, requestId: (options.context as RequestContext).requestId }, 'a subgraph did not answer');
-      throw unavailable(this.#subgraph.name, error);
+      const { message, extensions } = unavailable(this.#subgraph.name, error);
+      const { request } = options;
+      const document = ('document' in options ? options.document : undefined) ?? parse(request.query ?? '');
+      return { errors: askedPaths(document, request.variables ?? {}).map((path) => new GraphQLError(message, { path, extensions: { ...extensions } })) } as unknown as Answer;
     }
   }
 }

@@ -31,6 +31,8 @@ export function inProcessEvents(subgraph: Subgraph): SubgraphEvents {
   };
 }
 
+/** A subgraph that is frozen takes connections, since the kernel does, and says nothing on them. */
+export const OPENING_TIMEOUT_MS = 5_000;
 /** A subgraph that does not answer a ping this long is lost. */
 const PONG_TIMEOUT_MS = 5_000;
 const PING_INTERVAL_MS = 10_000;
@@ -39,12 +41,17 @@ const PING_INTERVAL_MS = 10_000;
  * Events of a subgraph in another process: one socket shared by all its streams, opened on demand. Since the socket
  * is shared, each operation brings its own signed principal, in its extensions.
  */
-export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens): SubgraphEvents {
+export function remoteEvents(subgraph: RemoteSubgraph, tokens: PrincipalTokens, openingTimeoutMs: number): SubgraphEvents {
   let pongDeadline: NodeJS.Timeout | undefined;
   let socket: WebSocket | undefined;
   const client = createClient({
     url: subgraph.url.replace(/^http/, 'ws'),
-    webSocketImpl: WebSocket,
+    webSocketImpl: class extends WebSocket {
+      constructor(url: string, protocols: string) {
+        super(url, protocols, { handshakeTimeout: openingTimeoutMs });
+      }
+    },
+    connectionAckWaitTimeout: openingTimeoutMs,
     // A stream that broke tells its reader, who knows where to resume; repeating it here would repeat or lose events.
     retryAttempts: 0,
     keepAlive: PING_INTERVAL_MS,

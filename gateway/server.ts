@@ -18,7 +18,7 @@ import { graphClient, type GraphClient } from './client.ts';
 import { GraphMetrics } from './graph-metrics.ts';
 import { idempotentMutations } from './idempotent-mutations.ts';
 import { InProcessDataSource, RemoteDataSource, type RemoteSubgraph } from './data-sources.ts';
-import { inProcessEvents, remoteEvents, type SubgraphEvents } from './event-sources.ts';
+import { inProcessEvents, OPENING_TIMEOUT_MS, remoteEvents, type SubgraphEvents } from './event-sources.ts';
 import { httpDoor } from './http.ts';
 import { DEFAULT_LIMITS, type OperationLimits } from './operation-limits.ts';
 import { plannerBy } from './planner.ts';
@@ -148,6 +148,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     subscriptions: metrics.meteredSubscriptions(subscriptions, 'graphql'),
     apiSchema,
     limits,
+    hidesSchema: !config.graphqlIntrospection,
     maxMessageBytes: maxBodyBytes,
     refuseHandshake: options.refuseHandshake,
   });
@@ -185,7 +186,7 @@ function connectUpstreams({ subgraphs, internalSecret, clock, logger, subgraphTi
   for (const subgraph of subgraphs) {
     const isRemote = 'url' in subgraph;
     dataSources[subgraph.name] = isRemote ? new RemoteDataSource(subgraph, tokens(), logger, subgraphTimeoutMs) : new InProcessDataSource(subgraph, logger);
-    events[subgraph.name] = isRemote ? remoteEvents(subgraph, tokens()) : inProcessEvents(subgraph);
+    events[subgraph.name] = isRemote ? remoteEvents(subgraph, tokens(), Math.min(OPENING_TIMEOUT_MS, subgraphTimeoutMs)) : inProcessEvents(subgraph);
   }
   return { dataSources, events };
 }

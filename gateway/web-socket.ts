@@ -25,6 +25,8 @@ export interface WebSocketDoorOptions extends PublicAdmissionOptions {
   readonly errors: PublicErrors;
   readonly logger: Logger;
   readonly newRequestId: () => string;
+  /** Errors do not guess which names were meant. */
+  readonly hidesSchema: boolean;
   readonly maxMessageBytes: number;
   readonly refuseHandshake?: ((problem: ProblemError) => string) | undefined;
 }
@@ -53,7 +55,7 @@ type Connection = Context<Record<string, unknown>, SocketExtra>;
 export function webSocketDoor(options: WebSocketDoorOptions): WebSocketEndpoint {
   const { server, subscriptions, apiSchema, admission, limits, errors, logger } = options;
   const admit = publicAdmission(options);
-  const documents = new Documents(apiSchema, { maxTokens: limits.maxTokens });
+  const documents = new Documents(apiSchema, { maxTokens: limits.maxTokens, hidesSchema: options.hidesSchema });
 
   /** The key is asked for, and the call counted, anew with each operation: one revoked meanwhile opens nothing more. */
   const admitted = (connection: Connection, requestId: string, extensions: Readonly<Record<string, unknown>> = {}): Promise<AdmittedRequest> => {

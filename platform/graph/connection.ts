@@ -12,9 +12,9 @@ const LARGEST_PAGE = 100;
 /** The arguments of every connection; `offset` serves doors that page by number. */
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, { nullable: true, description: 'How many from the start, at most 100; 20 when nothing is said' }) first?: number;
-  @Field(() => String, { nullable: true, description: 'Cursor to start behind' }) after?: string;
-  @Field(() => Int, { nullable: true, description: 'How many from the end, at most 100' }) last?: number;
+  @Field(() => Int, { nullable: true, description: 'How many from the start, at most 100 unless the field allows more; 20 when nothing is said' }) first?: number;
+  @Field(() => String, { nullable: true, description: 'Cursor to start behind. It stands for a place: rows that come or go before it shift what follows' }) after?: string;
+  @Field(() => Int, { nullable: true, description: 'How many from the end, at most 100 unless the field allows more' }) last?: number;
   @Field(() => String, { nullable: true, description: 'Cursor to end before' }) before?: string;
   @Field(() => Int, { nullable: true, description: 'How many to skip; not together with a cursor' }) offset?: number;
 }

@@ -10,12 +10,15 @@ export type CheckedDocument = { readonly document: DocumentNode } | { readonly e
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #maxTokens: number | undefined;
+  readonly #hidesSchema: boolean;
   readonly #capacity: number;
   readonly #kept = new Map<string, DocumentNode>();
 
-  constructor(schema: GraphQLSchema, options: { readonly maxTokens?: number; readonly capacity?: number } = {}) {
+  /** @param options `hidesSchema`: errors do not guess which names were meant */
+  constructor(schema: GraphQLSchema, options: { readonly maxTokens?: number; readonly hidesSchema?: boolean; readonly capacity?: number } = {}) {
     this.#schema = schema;
     this.#maxTokens = options.maxTokens;
+    this.#hidesSchema = options.hidesSchema ?? false;
     this.#capacity = options.capacity ?? 500;
   }
 
@@ -28,7 +31,7 @@ export class Documents {
       return { document: kept };
     }
     const document = parse(source, { maxTokens: this.#maxTokens });
-    const errors = validationErrors(this.#schema, document);
+    const errors = validationErrors(this.#schema, document, this.#hidesSchema);
     if (errors.length > 0) return { errors };
     if (source.length <= LONGEST_KEPT) this.#keep(source, document);
     return { document };
@@ -41,9 +44,9 @@ export class Documents {
 }
 
 /** One rule throws instead of reporting: a condition on the root field of a subscription needs a variable's value. */
-function validationErrors(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+function validationErrors(schema: GraphQLSchema, document: DocumentNode, hideSuggestions: boolean): readonly GraphQLError[] {
   try {
-    return validate(schema, document, specifiedRules);
+    return validate(schema, document, specifiedRules, { hideSuggestions });
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     throw error;

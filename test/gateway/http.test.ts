@@ -1,3 +1,5 @@
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import { callerContext, post, startToyGateway, type PublicAnswer, type ToyGateway } from './toy-gateway.ts';
 
 const AUTHORIZED = { authorization: 'Bearer good' };
@@ -170,6 +172,16 @@ describe('with introspection switched off', () => {
     toy = await startToyGateway('in process', { config: { publicBaseUrl: 'https://api.example/v1', graphqlIntrospection: false } });
   });
   afterAll(() => toy.close());
+
+  test('it stays private over WebSocket, too', async () => {
+    const client = createClient({ url: toy.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
+    const refusal = (query: string) => client.iterate<unknown>({ query }).next().then(({ value }) => JSON.stringify(value), (errors: unknown) => JSON.stringify(errors));
+    expect(await refusal('{ __schema { queryType { name } } }')).toContain('INVALID_REQUEST');
+    const guess = await refusal('{ bok(id: "b1") { id } }');
+    expect(guess).toContain('INVALID_REQUEST');
+    expect(guess).not.toMatch(/Did you mean/);
+    await client.dispose();
+  });
 
   test('the schema stays private: no introspection, no suggestions, no GraphiQL', async () => {
     expect((await post(toy.url, { query: '{ __schema { queryType { name } } }' })).status).toBe(400);

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createClient } from 'graphql-ws';
 import { SignJWT } from 'jose';
 import { WebSocket } from 'ws';
 import { PRINCIPAL_HEADER, principalTokens } from '../../platform/graph/principal-token.ts';
+import { EventSource } from './event-source.ts';
 import { callerContext, post, SECRET, startToyGateway, type PublicError, type ToyGateway } from './toy-gateway.ts';
+import { toySubgraphs } from './toy-subgraphs.ts';
 
 const tokens = principalTokens(SECRET, () => new Date());
 const QUERY = { query: '{ caller }' };
@@ -99,13 +103,36 @@ describe('a subgraph that goes away', () => {
     expect((again.value as { errors: PublicError[] }).errors[0]?.extensions['code']).toBe('SERVICE_UNAVAILABLE');
     expect(await post(toy.url, { query: '{ author(id: "a1") { name } book(id: "b1") { title } }' })).toMatchObject({
       status: 200,
-      body: { data: null, errors: [{ message: expect.stringContaining('books service'), extensions: { code: 'SERVICE_UNAVAILABLE' } }] },
+      body: { data: null, errors: [{ path: ['book'], message: expect.stringContaining('books service'), extensions: { code: 'SERVICE_UNAVAILABLE' } }] },
     });
     expect(await post(toy.url, { query: '{ author(id: "a1") { name } }' })).toMatchObject({ body: { data: { author: { name: 'Author a1' } } } });
     await expect(toy.gateway.client.execute('Book', { id: 'b1' }, callerContext())).rejects.toMatchObject({ problem: { type: 'service_unavailable', status: 503, retryAfterS: 2 } });
 
     await client.dispose();
     await toy.close();
+  });
+
+  test('leaves an error at each field that it would have answered, and nothing is taken for a fault of ours', async () => {
+    const toy = await startToyGateway('remote');
+    await toy.subgraphServers[1]!.close();
+    const { body } = await post(toy.url, { query: '{ author(id: "a1") { name } caller books(first: 2) { edges { node { title author { name } } } } }' }, { headers: { authorization: 'Bearer good' } });
+    const unavailable = { message: expect.stringContaining('people service'), extensions: expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }) };
+    const paths = [['author'], ...[0, 1].map((place) => ['books', 'edges', place, 'node', 'author', 'name'])];
+    expect(body.errors?.toSorted((one, other) => one.path!.join('.').localeCompare(other.path!.join('.')))).toEqual(paths.map((path) => ({ ...unavailable, path })));
+    await toy.close();
+  });
+
+  test('that takes connections and says nothing on them is given up, by streams too', async () => {
+    const held = new Set<Socket>();
+    const mute = createServer((socket) => held.add(socket)).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/graphql`;
+    const [books, people] = await toySubgraphs(new EventSource());
+    const toy = await startToyGateway('in process', { subgraphs: [{ name: books!.name, sdl: books!.sdl, url }, people!], subgraphTimeoutMs: 300 });
+    expect(await post(toy.url, { query: '{ author(id: "a1") { name } book(id: "b1") { title } }' })).toMatchObject({ body: { errors: [{ path: ['book'], extensions: { code: 'SERVICE_UNAVAILABLE' } }] } });
+    await expect(toy.gateway.client.subscribe('BookSold', { shop: 'x' }, callerContext()).next()).rejects.toMatchObject({ type: 'service_unavailable' });
+    for (const socket of held) socket.destroy();
+    await Promise.all([toy.close(), new Promise((resolve) => mute.close(resolve))]);
   });
 
   test('a gateway without the secret does not start', async () => {
