@@ -1,4 +1,4 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { MessagePort } from 'node:worker_threads';
 import { CancelledError } from './outcome.ts';
@@ -35,23 +35,25 @@ export function execute<Name extends TaskName>({ name, input, progress, state }:
 }
 
 /**
- * V8 lets a thread gather hundreds of megabytes of garbage before it collects the old generation for the first time. A full
- * collection of what the models keep takes some milliseconds, once for this much garbage.
+ * V8 lets a thread gather hundreds of megabytes of garbage before it collects its old generation for the first time. A full
+ * collection of what the models keep takes some milliseconds, once for this much of it.
  */
-const GARBAGE_BYTES = 24 * 1024 * 1024;
+const GARBAGE_BYTES = 8 * 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 let keptBytes = 0;
 
 function collectGarbage(): void {
-  if (heldBytes() < keptBytes + GARBAGE_BYTES) return;
+  if (outlivingBytes() < keptBytes + GARBAGE_BYTES) return;
   collect();
-  keptBytes = heldBytes();
+  keptBytes = outlivingBytes();
 }
 
-function heldBytes(): number {
-  const { used_heap_size, external_memory } = getHeapStatistics();
-  return used_heap_size + external_memory;
+/** What V8 does not collect by itself now and then: the old generation, and what is allocated outside of the heap. */
+function outlivingBytes(): number {
+  const { used_heap_size: heapBytes, external_memory: outsideBytes } = getHeapStatistics();
+  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_'));
+  return heapBytes + outsideBytes - young.reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
 }
 
 /** Longest wait for the other threads of the pool to load. */
