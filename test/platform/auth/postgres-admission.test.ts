@@ -210,7 +210,7 @@ describe('the audit log', () => {
     await owner.query('alter table events.told_audit_events rename to gone');
     await expect(admission.admit(arrival(generateApiKey('svc_live_sk'), { address: '198.51.100.77' }))).rejects.toMatchObject({ type: 'invalid_api_key' });
     await owner.query('alter table events.gone rename to told_audit_events');
-    expect(logs.join('')).toContain('a refusal could not be told');
+    expect(logs.join('')).toContain('a refusal could not be recorded');
   });
 });
 
