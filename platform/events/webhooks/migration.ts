@@ -3,6 +3,33 @@ import { environmentTable, IN_WORKSPACE, narrowTenant, tenantTable } from '../..
 
 const DEFINER = 'security definer set search_path = events, pg_temp';
 
+/**
+ * Goes from endpoint to endpoint and not through the backlog, so that a long one costs the others nothing. The room of an
+ * endpoint may be overdrawn by processes that look in the same moment.
+ * @param isOn whether something may be sent to the endpoint `e`
+ */
+const claimDeliveries = (isOn: string): string => `events.claim_deliveries(in_sender uuid, in_most integer, in_per_endpoint integer, in_per_slow_endpoint integer, in_lease interval) returns setof uuid
+       language plpgsql volatile ${DEFINER}
+       as $$ declare moment timestamptz := clock_timestamp(); begin
+         return query
+           with recursive waiting as (
+             (select d.endpoint_id as id from webhook_deliveries d where d.status = 'pending' order by d.endpoint_id limit 1)
+             union all
+             select (select d.endpoint_id from webhook_deliveries d where d.status = 'pending' and d.endpoint_id > w.id order by d.endpoint_id limit 1) from waiting w where w.id is not null
+           ), roomy as (
+             select e.id, case when e.timeouts_in_a_row > 0 then in_per_slow_endpoint else in_per_endpoint end
+                 - (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.status = 'pending' and d.sender is not null and d.leased_until > moment) as room
+             from waiting w join webhook_endpoints e on e.id = w.id where ${isOn}
+           ), due as (
+             select candidate.id from roomy cross join lateral (
+               select d.id, d.scheduled_at from webhook_deliveries d
+               where d.endpoint_id = roomy.id and d.status = 'pending' and d.scheduled_at <= moment and (d.leased_until is null or d.leased_until <= moment)
+               order by d.scheduled_at limit greatest(roomy.room, 0) for update skip locked) candidate
+             order by candidate.scheduled_at limit in_most
+           )
+           update webhook_deliveries d set sender = in_sender, leased_until = moment + in_lease, sent_at = moment from due where d.id = due.id returning d.id;
+       end $$`;
+
 /** Subscriptions and callbacks, and every attempt to deliver to them. The attempts that wait are their own queue. */
 export const WEBHOOKS: Migration = {
   name: '004-webhooks',
@@ -103,29 +130,7 @@ export const WEBHOOKS: Migration = {
     ...environmentTable('events.webhook_deliveries'),
     narrowTenant('events.webhook_deliveries', 'exists (select from events.webhook_endpoints e where e.id = endpoint_id)'),
 
-    // Goes from endpoint to endpoint and not through the backlog, so that a long one costs the others nothing. The room of
-    // an endpoint may be overdrawn by processes that look in the same moment.
-    `create function events.claim_deliveries(in_sender uuid, in_most integer, in_per_endpoint integer, in_per_slow_endpoint integer, in_lease interval) returns setof uuid
-       language plpgsql volatile ${DEFINER}
-       as $$ declare moment timestamptz := clock_timestamp(); begin
-         return query
-           with recursive waiting as (
-             (select d.endpoint_id as id from webhook_deliveries d where d.status = 'pending' order by d.endpoint_id limit 1)
-             union all
-             select (select d.endpoint_id from webhook_deliveries d where d.status = 'pending' and d.endpoint_id > w.id order by d.endpoint_id limit 1) from waiting w where w.id is not null
-           ), roomy as (
-             select e.id, case when e.timeouts_in_a_row > 0 then in_per_slow_endpoint else in_per_endpoint end
-                 - (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.status = 'pending' and d.sender is not null and d.leased_until > moment) as room
-             from waiting w join webhook_endpoints e on e.id = w.id where e.is_active
-           ), due as (
-             select candidate.id from roomy cross join lateral (
-               select d.id, d.scheduled_at from webhook_deliveries d
-               where d.endpoint_id = roomy.id and d.status = 'pending' and d.scheduled_at <= moment and (d.leased_until is null or d.leased_until <= moment)
-               order by d.scheduled_at limit greatest(roomy.room, 0) for update skip locked) candidate
-             order by candidate.scheduled_at limit in_most
-           )
-           update webhook_deliveries d set sender = in_sender, leased_until = moment + in_lease, sent_at = moment from due where d.id = due.id returning d.id;
-       end $$`,
+    `create function ${claimDeliveries('e.is_active')}`,
     // What a sender needs, of whichever tenant; nothing of it is shown to anybody who has not claimed it.
     `create function events.claimed_deliveries(in_sender uuid, in_ids uuid[])
        returns table (id uuid, account_id uuid, environment text, endpoint_id uuid, event_id uuid, event_type text, is_test boolean, attempt integer, sent_at timestamptz,
@@ -157,27 +162,6 @@ export const WEBHOOKS_OF_GRANTS: Migration = {
   up: [
     `alter table events.webhook_endpoints add column grant_id uuid`,
     `comment on column events.webhook_endpoints.grant_id is 'the family of the granted token that made it, or changed it last; null: a key of the account'`,
-    // As before, but for what a grant that is over began.
-    `create or replace function events.claim_deliveries(in_sender uuid, in_most integer, in_per_endpoint integer, in_per_slow_endpoint integer, in_lease interval) returns setof uuid
-       language plpgsql volatile ${DEFINER}
-       as $$ declare moment timestamptz := clock_timestamp(); begin
-         return query
-           with recursive waiting as (
-             (select d.endpoint_id as id from webhook_deliveries d where d.status = 'pending' order by d.endpoint_id limit 1)
-             union all
-             select (select d.endpoint_id from webhook_deliveries d where d.status = 'pending' and d.endpoint_id > w.id order by d.endpoint_id limit 1) from waiting w where w.id is not null
-           ), roomy as (
-             select e.id, case when e.timeouts_in_a_row > 0 then in_per_slow_endpoint else in_per_endpoint end
-                 - (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.status = 'pending' and d.sender is not null and d.leased_until > moment) as room
-             from waiting w join webhook_endpoints e on e.id = w.id where e.is_active and (e.grant_id is null or auth.grant_lives(e.grant_id))
-           ), due as (
-             select candidate.id from roomy cross join lateral (
-               select d.id, d.scheduled_at from webhook_deliveries d
-               where d.endpoint_id = roomy.id and d.status = 'pending' and d.scheduled_at <= moment and (d.leased_until is null or d.leased_until <= moment)
-               order by d.scheduled_at limit greatest(roomy.room, 0) for update skip locked) candidate
-             order by candidate.scheduled_at limit in_most
-           )
-           update webhook_deliveries d set sender = in_sender, leased_until = moment + in_lease, sent_at = moment from due where d.id = due.id returning d.id;
-       end $$`,
+    `create or replace function ${claimDeliveries('e.is_active and (e.grant_id is null or auth.grant_lives(e.grant_id))')}`,
   ],
 };
