@@ -36,9 +36,9 @@ export function execute<Name extends TaskName>({ name, input, progress, state }:
 
 /**
  * V8 lets a thread gather hundreds of megabytes of garbage before it collects its old generation for the first time. A full
- * collection of what the models keep takes some milliseconds, once for this much of it.
+ * collection of what the models keep takes about ten milliseconds; this much of it comes together in some hundred tasks.
  */
-const GARBAGE_BYTES = 8 * 1024 * 1024;
+const GARBAGE_BYTES = 2 * 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 let keptBytes = 0;
