@@ -142,7 +142,7 @@ test('a watcher outlasts the loss of every connection to the database', async ()
   const feed = await watch(account, null);
   const reading = take(feed, 2);
   await record(account, ['agent_before']);
-  await terminator.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+  await terminator.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`);
   // Told to nobody: the connection that listens is gone.
   for (let isRecorded = false; !isRecorded; ) {
     isRecorded = await record(account, ['agent_meanwhile']).then(() => true, () => false);
