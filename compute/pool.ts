@@ -63,6 +63,8 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     minThreads: threads,
     maxThreads: threads,
     maxQueue,
+    // Waiting in `Atomics.wait`, a thread would never come to free the ports of tasks that are over: 2.5 kB each.
+    atomics: 'disabled',
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     // The parent may run under a loader hook or test flags; the threads need neither.
     execArgv: [],
