@@ -1,11 +1,12 @@
 import { HeaderMap, type ApolloServerPlugin, type GraphQLRequestContextWillSendResponse, type GraphQLResponse } from '@apollo/server';
-import { Kind, type DocumentNode, type FormattedExecutionResult, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { DocumentNode, FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
 import type { Claims, Taken } from '../platform/idempotency/claims.ts';
 import { claimScope, fingerprintOf, isKept, rightsOf } from '../platform/idempotency/idempotency-key.ts';
 import type { PublicErrors } from './public-errors.ts';
 import { keptResult, publicRequests, type KeptResult, type PublicRequest } from './public-request.ts';
+import { rootFields } from './root-fields.ts';
 
 /**
  * Mutations with an idempotency key, over HTTP and WebSocket alike: one that was answered before is answered as it was
@@ -61,23 +62,11 @@ export function idempotentMutations(claims: Claims, errors: PublicErrors): Apoll
 
 /** One key stands for one effect; several in one document would each need a record of their own. */
 function assertOneMutation(document: DocumentNode, operation: OperationDefinitionNode): void {
-  if (rootFields(document, operation.selectionSet).size > 1) {
+  const mutations = rootFields(document, operation.selectionSet).filter(({ name }) => !name.value.startsWith('__'));
+  // Fields of one response name are one.
+  if (new Set(mutations.map(({ alias, name }) => (alias ?? name).value)).size > 1) {
     throw new ProblemError('invalid_request', 'An idempotency key covers one mutation. Send the others in requests of their own, each with a key.', { code: 'one_mutation_per_key' });
   }
-}
-
-/** Response names of the fields that a selection leads to, conditions aside. */
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode): Set<string> {
-  const names = new Set<string>();
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) {
-      if (!selection.name.value.startsWith('__')) names.add(selection.alias?.value ?? selection.name.value);
-      continue;
-    }
-    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : document.definitions.find((each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value);
-    if (fragment !== undefined && 'selectionSet' in fragment) for (const name of rootFields(document, fragment.selectionSet!)) names.add(name);
-  }
-  return names;
 }
 
 /** Null for a result that a later try may better: one with any error that is not kept over REST either. */

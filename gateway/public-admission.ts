@@ -20,14 +20,25 @@ export interface AdmittedRequest {
   readonly credential: ShownCredential | null;
 }
 
+/** What an operation says about itself, beside its document: headers, or what a message of a WebSocket has in their place. */
+export interface OperationHeaders {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** The request's own header when absent. */
+  readonly version?: string | undefined;
+  readonly workspaceId: string | undefined;
+  readonly nonce: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly wishes: SandboxWishes;
+}
+
 /** How operations of the public get in, over HTTP and WebSocket: version, caller, rate. Without a credential they are strangers'. */
 export function publicAdmission({ admission, originOf, isSandboxHost, resolveApiVersion }: PublicAdmissionOptions) {
   /**
-   * @param said what the operation says about itself
    * @param onAdmitted hears who is calling, and where its windows stand, before anything else is refused
    * @throws ProblemError as {@link Admission.admit} and {@link Admission.enterWorkspace} do, `unsupported_api_version`, and what a test key asked for
    */
-  return async (http: IncomingMessage, said: { readonly requestId: string; readonly authorization: string | undefined; readonly version?: string | undefined; readonly workspaceId: string | undefined; readonly nonce: string | undefined; readonly idempotencyKey: string | undefined; readonly wishes: SandboxWishes }, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
+  return async (http: IncomingMessage, said: OperationHeaders, onAdmitted?: (admitted: Admitted) => void): Promise<AdmittedRequest> => {
     const { requestId, authorization, workspaceId, nonce, idempotencyKey, wishes } = said;
     const wanted = (said.version ?? headerOf(http, 'svc-api-version'))?.trim() || undefined;
     const apiVersion = resolveApiVersion(wanted);

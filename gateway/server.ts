@@ -1,19 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLScalarType, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import type { GraphQLDataSource } from '@apollo/gateway';
+import { GraphQLScalarType, type GraphQLSchema } from 'graphql';
 import type { Middleware } from 'koa';
 import { Registry } from 'prom-client';
 import type { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
-import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
+import type { RequestOrigin } from '../platform/auth/principal.ts';
 import type { Claims } from '../platform/idempotency/claims.ts';
 import { principalTokens, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import { SCALARS } from '../platform/graph/scalars.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
+import { apolloGateway, apolloServer } from './apollo-server.ts';
 import { graphClient, type GraphClient } from './client.ts';
 import { GraphMetrics } from './graph-metrics.ts';
 import { idempotentMutations } from './idempotent-mutations.ts';
@@ -22,13 +21,11 @@ import { inProcessEvents, OPENING_TIMEOUT_MS, remoteEvents, type SubgraphEvents 
 import { httpDoor } from './http.ts';
 import { DEFAULT_LIMITS, type OperationLimits } from './operation-limits.ts';
 import { plannerBy } from './planner.ts';
-import { PublicErrors, problemBehind } from './public-errors.ts';
-import { publicRequests } from './public-request.ts';
+import { PublicErrors } from './public-errors.ts';
 import { publicRules } from './public-rules.ts';
 import { soleOwners } from './sole-owners.ts';
 import { federatedSubscriptions } from './subscriptions.ts';
 import { supergraphOf } from './supergraph.ts';
-import { withCompletionErrors } from './value-completion.ts';
 import { webSocketDoor } from './web-socket.ts';
 
 export interface GatewayConfig {
@@ -96,51 +93,21 @@ const SUBGRAPH_TIMEOUT_MS = 30_000;
  * @throws CompositionError, NamedDocumentsError
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  // Read by @apollo/gateway when a gateway is made.
-  process.env['APOLLO_TELEMETRY_DISABLED'] = 'true';
   const { admission, config, logger, limits = DEFAULT_LIMITS, maxBodyBytes = MAX_BODY_BYTES } = options;
+  const { graphqlIntrospection: introspection } = config;
+  const rootUrl = config.publicBaseUrl.replace(/\/v1$/, '');
   const supergraphSdl = supergraphOf(options.subgraphs.map((subgraph) => ({ name: subgraph.name, sdl: subgraph.sdl, url: 'url' in subgraph ? subgraph.url : `http://${subgraph.name}.invalid/` })));
   const upstreams = connectUpstreams(options);
-  const apolloGateway = new ApolloGateway({
-    supergraphSdl,
-    buildService: ({ name }) => upstreams.dataSources[name]!,
-    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
-    // Composition has done so, now or before it was printed.
-    validateSupergraph: false,
-    logger,
-  });
-  const { executor } = apolloGateway;
-  apolloGateway.executor = async (request) => withCompletionErrors((await executor(request)) as ExecutionResult, (request.context as RequestContext).requestId, logger) as Awaited<ReturnType<typeof executor>>;
-
-  const rootUrl = config.publicBaseUrl.replace(/\/v1$/, '');
   const errors = new PublicErrors(rootUrl, logger);
   const metrics = new GraphMetrics(options.registry ?? new Registry());
-  const server = new ApolloServer<RequestContext>({
-    gateway: apolloGateway,
-    introspection: config.graphqlIntrospection,
-    hideSchemaDetailsFromClientErrors: !config.graphqlIntrospection,
-    parseOptions: { maxTokens: limits.maxTokens },
-    includeStacktraceInErrorResponses: false,
-    allowBatchedHttpRequests: false,
-    // A page of another site can send none of these without being asked first whether it may (CORS).
-    csrfPrevention: { requestHeaders: ['Authorization', 'Apollo-Require-Preflight', 'X-Apollo-Operation-Name'] },
-    persistedQueries: false,
-    stopOnTerminationSignals: false,
-    logger,
-    plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin(), ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), ApolloServerPluginUsageReportingDisabled()],
-    formatError: (_formatted, error) => {
-      const request = publicRequests.getStore();
-      if (request !== undefined) return errors.present(error, request.context.requestId);
-      const problem = problemBehind(error, 'unknown', logger);
-      return { message: problem.message, extensions: { ...problem.extensions } };
-    },
-  });
+  const gateway = apolloGateway(supergraphSdl, upstreams.dataSources, logger);
+  const server = apolloServer({ gateway, introspection, maxTokens: limits.maxTokens, plugins: [publicRules(admission, limits), idempotentMutations(options.claims, errors), metrics.plugin()], errors, logger });
   await server.start();
-  const apiSchema = apolloGateway.schema!;
+  const apiSchema = gateway.schema!;
   adoptScalars(apiSchema);
 
   // The gateway's own, which it shows to nobody else by another name: one more of the same supergraph costs every start a quarter of a second.
-  const planner = plannerBy(apolloGateway.__testing().queryPlanner!);
+  const planner = plannerBy(gateway.__testing().queryPlanner!);
   const subscriptions = federatedSubscriptions({ planner, apiSchema, dataSources: upstreams.dataSources, events: upstreams.events, logger });
   const shared = { server, admission, errors, logger, newRequestId: options.newRequestId, originOf: options.originOf, isSandboxHost: options.isSandboxHost, resolveApiVersion: options.resolveApiVersion };
   const webSockets = webSocketDoor({
@@ -148,14 +115,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     subscriptions: metrics.meteredSubscriptions(subscriptions, 'graphql'),
     apiSchema,
     limits,
-    hidesSchema: !config.graphqlIntrospection,
+    hidesSchema: !introspection,
     maxMessageBytes: maxBodyBytes,
     refuseHandshake: options.refuseHandshake,
   });
   return {
     supergraphSdl,
     apiSchema,
-    middleware: httpDoor({ ...shared, path: GRAPHQL_PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: config.graphqlIntrospection }),
+    middleware: httpDoor({ ...shared, path: GRAPHQL_PATH, rootUrl, versionHeaders: options.versionHeaders ?? (() => ({})), readJson: options.readJson, maxBodyBytes, graphiql: introspection }),
     takesUpgrade,
     handleUpgrade(request, socket, head) {
       if (!takesUpgrade(request)) return false;

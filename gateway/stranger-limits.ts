@@ -1,21 +1,22 @@
-import { Kind, type DocumentNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { DocumentNode, OperationDefinitionNode } from 'graphql';
 import { addressBlock } from '../platform/auth/address-block.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { StrangerClass } from '../platform/auth/rate-limits.ts';
 import type { PublicRequest } from './public-request.ts';
+import { rootFields } from './root-fields.ts';
 
 /** Root fields that anyone may ask for and that are limited by address, as their operations are over REST. */
 const LIMITED_FIELDS: ReadonlyMap<string, StrangerClass> = new Map([['registerAgent', 'register']]);
 
 /**
  * Counts each limited root field of a mutation, whoever asks.
- * @param document valid, so that its fragments exist and never spread themselves
+ * @param document valid and within the limits
  * @throws RateLimitError
  */
 export async function limitStrangers(admission: Admission, publicRequest: PublicRequest, document: DocumentNode, operation: OperationDefinitionNode): Promise<void> {
   const { context } = publicRequest;
-  for (const name of rootFields(document, operation.selectionSet)) {
-    const rateClass = LIMITED_FIELDS.get(name);
+  for (const { name } of rootFields(document, operation.selectionSet)) {
+    const rateClass = LIMITED_FIELDS.get(name.value);
     if (rateClass === undefined) continue;
     try {
       const windows = await admission.countStranger(rateClass, addressBlock(context.origin.clientAddress), context);
@@ -27,14 +28,4 @@ export async function limitStrangers(admission: Admission, publicRequest: Public
       throw error;
     }
   }
-}
-
-/** Names of the fields at the root, each as often as it is asked for. */
-function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection.name.value];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet);
-    const fragment = document.definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value);
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet) : [];
-  });
 }

@@ -3,7 +3,7 @@ import { KeyStore } from '../platform/auth/key-store.ts';
 import { AdmissionMetrics } from '../platform/auth/metered-admission.ts';
 import { openOauth } from '../platform/auth/oauth/oauth.ts';
 import { PostgresAdmission } from '../platform/auth/postgres-admission.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { PostgresClaims } from '../platform/idempotency/claims.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { PublicKeyStore } from '../platform/trust/signing-key-store.ts';

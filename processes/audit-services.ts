@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { AuditArchive } from '../platform/events/audit-archive.ts';
 import { AddressHasher } from '../platform/events/audit-entry.ts';
 import { AuditHeadSigner } from '../platform/events/audit-head-signer.ts';

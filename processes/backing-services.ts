@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { authOwner } from '../platform/auth/migrations.ts';
 import { connectClickHouse, type ClickHouse } from '../platform/clickhouse/client.ts';
 import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { eventsOwner } from '../platform/events/migrations.ts';
 import { createJobs, type Jobs } from '../platform/events/jobs.ts';
 import { jobsOwner } from '../platform/events/jobs-migrations.ts';

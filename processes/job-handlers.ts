@@ -1,5 +1,5 @@
 import type { ComputePool } from '../compute/pool.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { throughOutages } from '../platform/events/through-outages.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import type { SigningKeyStore } from '../platform/trust/signing-key-store.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
 import { createCaller, type Caller } from '../platform/outgoing/caller.ts';
 

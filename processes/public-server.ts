@@ -5,7 +5,7 @@ import { createGateway, GRAPHQL_PATH, type GatewayOptions } from '../gateway/ser
 import type { Admission } from '../platform/auth/admission.ts';
 import type { FirstAccount } from '../platform/auth/first-account.ts';
 import type { Oauth } from '../platform/auth/oauth/oauth.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { Claims } from '../platform/idempotency/claims.ts';
 import { newRequestId } from '../platform/identifiers.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';

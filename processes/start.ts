@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useRateLimits } from '../platform/auth/rate-limits.ts';
-import { ConfigError, loadConfig, type Config } from '../platform/config.ts';
-import { describeConfig } from '../platform/describe-config.ts';
+import { ConfigError, loadConfig, type Config } from '../platform/config/config.ts';
+import { describeConfig } from '../platform/config/describe-config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { useTrustWeights } from '../platform/trust/weights.ts';
 import { ProblemError } from '../schema/problems.ts';

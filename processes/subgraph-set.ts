@@ -1,5 +1,5 @@
 import { KeyStore } from '../platform/auth/key-store.ts';
-import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, DEFAULT_TIER_TABLE, type Config } from '../platform/config.ts';
+import { DEFAULT_PUBLIC_BASE_URL, DEFAULT_REGION, DEFAULT_TIER_TABLE, type Config } from '../platform/config/config.ts';
 import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';

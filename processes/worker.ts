@@ -1,5 +1,5 @@
 import { createComputePool, type ComputePool } from '../compute/pool.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { showBacklog } from '../platform/events/backlog-metrics.ts';
 import { startRelay } from '../platform/events/relay.ts';
 import { startDeliveryWorker } from '../platform/events/webhooks/delivery-worker.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
-import { DEFAULT_TIER_TABLE } from '../platform/config.ts';
+import { DEFAULT_TIER_TABLE } from '../platform/config/config.ts';
 import { PostgresClaims, type ClaimsOptions } from '../platform/idempotency/claims.ts';
 import { principalTokens } from '../platform/graph/principal-token.ts';
 import { startSubgraphServer } from '../platform/graph/subgraph-server.ts';

@@ -1,16 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { execute, GraphQLError, subscribe, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult } from 'graphql';
-import { makeServer, type Context, type SubscribePayload } from 'graphql-ws';
-import { z } from 'zod';
+import { execute } from 'graphql';
 import { ProblemError } from '../../schema/problems.ts';
 import type { RequestContext } from '../auth/principal.ts';
 import type { Logger } from '../telemetry/logs.ts';
-import { crossingError, withCrossingErrors } from './crossing-errors.ts';
-import { Documents } from './documents.ts';
-import { PRINCIPAL_HEADER, type PrincipalTokens } from './principal-token.ts';
+import type { PrincipalTokens } from './principal-token.ts';
+import { SubgraphOperations } from './subgraph-operations.ts';
 import type { Subgraph } from './subgraph-schema.ts';
-import { SocketClosure, webSocketEndpoint } from './web-socket-endpoint.ts';
+import { subgraphWebSocket } from './subgraph-web-socket.ts';
 
 /** Answers a request of the gateway that is not a GraphQL operation, such as an upload; what it throws becomes the answer. */
 export type StreamHandler = (request: IncomingMessage, response: ServerResponse, context: RequestContext) => Promise<void>;
@@ -41,14 +38,6 @@ export interface SubgraphServer {
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Where a subgraph process serves its graph, HTTP and WebSocket. */
 export const SUBGRAPH_PATH = '/graphql';
-const FORBIDDEN = 4403;
-
-const requestSchema = z.object({
-  query: z.string(),
-  operationName: z.string().nullish(),
-  variables: z.record(z.string(), z.unknown()).nullish(),
-});
-type GraphRequest = z.output<typeof requestSchema>;
 
 /**
  * Serves one subgraph to the gateway, over HTTP and `graphql-transport-ws`. Who calls is what the gateway signed and
@@ -56,33 +45,49 @@ type GraphRequest = z.output<typeof requestSchema>;
  */
 export async function startSubgraphServer(options: SubgraphServerOptions): Promise<SubgraphServer> {
   const { subgraph, tokens, logger, maxBodyBytes = MAX_BODY_BYTES } = options;
-  const documents = new Documents(subgraph.schema);
-  const originOf = (context: RequestContext) => ({ subgraph: subgraph.name, requestId: context.requestId, logger });
+  const operations = new SubgraphOperations(subgraph, tokens, logger);
+  const listener = httpListener(operations, options, maxBodyBytes);
+  // The gateway ends connections that nobody uses. If this side did so, too, a request could meet the end of its connection.
+  const server = createServer({ keepAliveTimeout: 0 }, options.around?.(listener) ?? listener);
+  const webSockets = subgraphWebSocket(operations, logger, maxBodyBytes);
+  server.on('upgrade', (request, socket, head) => (request.url === SUBGRAPH_PATH ? webSockets.handleUpgrade(request, socket, head) : socket.destroy()));
 
-  const argumentsFor = (request: GraphRequest, context: RequestContext): ExecutionArgs | { readonly errors: readonly GraphQLError[] } => {
-    const checked = documents.check(request.query);
-    if ('errors' in checked) return checked;
-    return { schema: subgraph.schema, document: checked.document, operationName: request.operationName ?? null, variableValues: request.variables ?? null, contextValue: context };
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { address, family, port } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${SUBGRAPH_PATH}`,
+    async close() {
+      await webSockets.close();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+    },
   };
+}
 
+function httpListener(operations: SubgraphOperations, { streams = {}, logger }: SubgraphServerOptions, maxBodyBytes: number): RequestListener {
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: object }> => {
     if (request.method !== 'POST' || request.url !== SUBGRAPH_PATH) return { status: 404, body: {} };
-    const context = await tokens.verify(request.headers[PRINCIPAL_HEADER], subgraph.name);
-    const args = argumentsFor(requestSchema.parse(JSON.parse(await readBody(request, maxBodyBytes))), context);
-    return { status: 200, body: withCrossingErrors('errors' in args ? args : await execute(args), originOf(context)) };
+    const context = await operations.caller(request.headers);
+    const args = operations.prepare(JSON.parse(await readBody(request, maxBodyBytes)), context);
+    return { status: 200, body: operations.presented('errors' in args ? args : await execute(args), context) };
   };
 
   const stream = async (handler: StreamHandler, request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      await handler(request, response, await tokens.verify(request.headers[PRINCIPAL_HEADER], subgraph.name));
+      await handler(request, response, await operations.caller(request.headers));
     } catch (error) {
-      const { message, extensions } = crossingError(error, { subgraph: subgraph.name, requestId: 'unknown', logger });
+      const { message, extensions } = operations.presentedError(error);
       send(response, 422, { message, extensions });
     }
   };
 
-  const listener: RequestListener = (request, response) => {
-    const handler = Object.entries(options.streams ?? {}).find(([path]) => request.method === 'POST' && request.url?.startsWith(path) === true)?.[1];
+  return (request, response) => {
+    const handler = Object.entries(streams).find(([path]) => request.method === 'POST' && request.url?.startsWith(path) === true)?.[1];
     if (handler !== undefined) return void stream(handler, request, response);
     answer(request).then(
       ({ status, body }) => send(response, status, body),
@@ -93,59 +98,6 @@ export async function startSubgraphServer(options: SubgraphServerOptions): Promi
       },
     );
   };
-  // The gateway ends connections that nobody uses. If this side did so, too, a request could meet the end of its connection.
-  const server = createServer({ keepAliveTimeout: 0 }, options.around?.(listener) ?? listener);
-
-  const verify = (payload: SubscribePayload | Context['connectionParams']) => {
-    const carrier = payload !== undefined && 'query' in payload ? payload['extensions'] : payload;
-    return tokens.verify((carrier as Record<string, unknown> | null | undefined)?.[PRINCIPAL_HEADER], subgraph.name);
-  };
-  const endpoint = webSocketEndpoint(
-    makeServer({
-      onConnect: async (connection) => {
-        await verify(connection.connectionParams).catch(() => {
-          throw new SocketClosure(FORBIDDEN, 'Forbidden');
-        });
-      },
-      onSubscribe: async (_connection, _id, payload) => {
-        try {
-          const context = await verify(payload);
-          const args = argumentsFor(requestSchema.parse(payload), context);
-          return 'errors' in args ? (withCrossingErrors(args, originOf(context)).errors ?? []) : args;
-        } catch (error) {
-          return [crossingError(error, { subgraph: subgraph.name, requestId: 'unknown', logger })];
-        }
-      },
-      subscribe: async (args) => {
-        const source = await subscribe(args);
-        return Symbol.asyncIterator in source ? (source as AsyncGenerator<ExecutionResult>) : withCrossingErrors(source, originOf(args.contextValue as RequestContext));
-      },
-      onNext: (_connection, _id, _payload, args, result) => formatted(withCrossingErrors(result as ExecutionResult, originOf(args.contextValue as RequestContext))),
-      onError: (_connection, id, _payload, errors) => errors.map((error) => crossingError(error, { subgraph: subgraph.name, requestId: id, logger }).toJSON()),
-    }),
-    { logger, pingIntervalMs: 15_000, maxMessageBytes: maxBodyBytes },
-  );
-  server.on('upgrade', (request, socket, head) => (request.url === SUBGRAPH_PATH ? endpoint.handleUpgrade(request, socket, head) : socket.destroy()));
-
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const { address, family, port } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}${SUBGRAPH_PATH}`,
-    async close() {
-      await endpoint.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
-    },
-  };
-}
-
-function formatted({ errors, ...result }: ExecutionResult): FormattedExecutionResult<Record<string, unknown>, Record<string, unknown>> {
-  return { ...result, ...(errors === undefined ? {} : { errors: errors.map((error) => error.toJSON()) }) } as FormattedExecutionResult<Record<string, unknown>, Record<string, unknown>>;
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Environment } from '../../platform/auth/principal.ts';
-import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
+import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
 import { externalDatabaseUrls } from '../../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { runningEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';

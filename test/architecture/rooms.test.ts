@@ -77,9 +77,9 @@ describe('the rooms of the house', () => {
   });
 
   test('a forbidden import is caught', () => {
-    expect(forbidden([{ from: 'compute/pool.ts', to: 'platform/config.ts' }])).toHaveLength(1);
+    expect(forbidden([{ from: 'compute/pool.ts', to: 'platform/config/config.ts' }])).toHaveLength(1);
     expect(forbidden([{ from: 'subgraphs/billing/plans/plan.ts', to: 'subgraphs/agents/registry/agent.ts' }])).toHaveLength(1);
-    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../platform/config.ts';`))).toHaveLength(1);
+    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../platform/config/config.ts';`))).toHaveLength(1);
   });
 
   test('features of the attribution subgraph import leftwards only', () => {

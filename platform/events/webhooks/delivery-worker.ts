@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { newUuid, type Uuid } from '../../identifiers.ts';
 import type { Caller } from '../../outgoing/caller.ts';
 import type { Logger } from '../../telemetry/logs.ts';
+import { startRounds } from '../rounds.ts';
 import type { ClaimedDelivery } from './delivery.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { claimDueDeliveries, DELIVERIES_TOPIC, extendLeases, msToNextDelivery } from './delivery-store.ts';
@@ -34,7 +35,6 @@ const MOST_PER_ENDPOINT = 8;
 const MOST_PER_SLOW_ENDPOINT = 2;
 /** Without news the queue is looked at this often: leases of dead senders run out silently. */
 const LOOK_EVERY_MS = 1_000;
-const OUTAGE_PAUSE_MS = 500;
 const GOODBYE_MS = 4_000;
 
 /**
@@ -46,12 +46,6 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const metrics = new DeliveryMetrics(options.registry ?? new Registry());
   const sender = newUuid();
   const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly work: Promise<void> }>();
-  const closing = new AbortController();
-  const news = pubSub.subscribe(DELIVERIES_TOPIC);
-  let wake = (): void => undefined;
-  const listening = (async () => {
-    for await (const _ of news) wake();
-  })();
 
   const extending = setInterval(() => {
     if (underWay.size === 0) return;
@@ -85,35 +79,18 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       const work = deliver(delivery).finally(() => {
         const isMissed = isFull(delivery.endpointId);
         underWay.delete(delivery.id);
-        if (isMissed) wake();
+        if (isMissed) rounds.wake();
       });
       underWay.set(delivery.id, { endpointId: delivery.endpointId, work });
     }
     return Math.min(LOOK_EVERY_MS, Math.max(1, nextMs ?? LOOK_EVERY_MS));
   };
 
-  const claiming = (async () => {
-    while (!closing.signal.aborted) {
-      // News that comes while the queue is being looked at must not be slept through.
-      const woken = new Promise<void>((resolve) => (wake = resolve));
-      try {
-        const idleMs = await claim();
-        const pause = new AbortController();
-        await Promise.race([woken, sleep(idleMs, undefined, { signal: pause.signal }).catch(() => undefined)]);
-        pause.abort();
-      } catch (error) {
-        logger.debug({ err: error }, 'the queue of webhook deliveries is out of reach');
-        await sleep(OUTAGE_PAUSE_MS);
-      }
-    }
-  })();
+  const rounds = startRounds({ pubSub, topic: DELIVERIES_TOPIC, work: claim, failed: (error) => logger.debug({ err: error }, 'the queue of webhook deliveries is out of reach') });
 
   return {
     async close() {
-      closing.abort();
-      wake();
-      await news.return?.();
-      await Promise.all([claiming, listening]);
+      await rounds.close();
       await Promise.race([Promise.all([...underWay.values()].map(({ work }) => work)), sleep(GOODBYE_MS, undefined, { ref: false })]);
       clearInterval(extending);
     },

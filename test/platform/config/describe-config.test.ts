@@ -1,6 +1,6 @@
 import { assert, constantFrom, property, string } from 'fast-check';
-import { loadConfig } from '../../platform/config.ts';
-import { describeConfig } from '../../platform/describe-config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
+import { describeConfig } from '../../../platform/config/describe-config.ts';
 
 /** Every variable that is not secret, with another value than it has by itself. */
 const CHANGED = {

@@ -1,4 +1,4 @@
-import { ConfigError, ROLES, loadConfig } from '../../platform/config.ts';
+import { ConfigError, ROLES, loadConfig } from '../../../platform/config/config.ts';
 
 const SECRET = 'this-secret-is-long-enough-to-be-one';
 const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET, KEY_ENCRYPTION_KEY: SECRET, AUDIT_HEADS_FILE: '/var/lib/liftgraph/audit-heads.ndjson' };

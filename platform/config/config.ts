@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { REGIONS, type Region } from '../schema/value-lists.ts';
-import { standardRateLimits, type RateLimits } from './auth/rate-limits.ts';
-import { TIER_TABLES, type TierTable } from './auth/tiers.ts';
+import { REGIONS, type Region } from '../../schema/value-lists.ts';
+import { standardRateLimits, type RateLimits } from '../auth/rate-limits.ts';
+import { TIER_TABLES, type TierTable } from '../auth/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
 import { baseUrl, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
-import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from './trust/weights.ts';
+import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from '../trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseRateLimits } from './auth/rate-limits.ts';
-import { parseTrustWeights } from './trust/weights.ts';
+import { parseRateLimits } from '../auth/rate-limits.ts';
+import { parseTrustWeights } from '../trust/weights.ts';
 
 // Values of environment variables. The message of each reads on from "expected …".
 
