@@ -96,7 +96,7 @@ describe(`${TOTAL} requests made from the document, seed ${SEED}`, () => {
       if (done + CHUNK === WARM) kept.push(await memoryKept(service));
     }
     kept.push(await memoryKept(service));
-    process.stdout.write(`${[...statuses].toSorted(([one], [two]) => one - two).map(([status, count]) => `${status}: ${count}`).join(', ')}; kept ${JSON.stringify(kept)}, resident ${residentMib.join(' ')} MiB\n`);
+    process.stdout.write(`${[...statuses].toSorted(([one], [two]) => one - two).map(([status, count]) => `${status}: ${count}`).join(', ')}; kept ${JSON.stringify(kept.map(rounded))}, resident ${residentMib.join(' ')} MiB\n`);
 
     expect(faults).toEqual([]);
     expect(service.log().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
@@ -157,4 +157,8 @@ function hasStructure({ path, headers: sent }: FuzzRequest, { headers, text, sta
 
 function residentMibOf(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
+}
+
+function rounded(memory: Memory): Memory {
+  return { liveMib: Math.round(memory.liveMib), nativeMib: Math.round(memory.nativeMib), residentMib: Math.round(memory.residentMib) };
 }

@@ -50,7 +50,9 @@ export class Service {
   private constructor({ env, program = 'service', args = [], nodeOptions = [], cwd = REPOSITORY }: ServiceOptions) {
     // What npm sets would make the launcher watch npm's processes, and Jest's options are not the service's.
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_|^JEST_|^LIFTGRAPH_|^PORT$|_URL$/i.test(name)));
-    this.#child = spawn(process.execPath, [...nodeOptions, ...PROGRAMS[program], ...args], { cwd, env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(process.execPath, [...nodeOptions, ...PROGRAMS[program], ...args], { cwd, env: { ...inherited, PORT: '0', RATE_LIMITS: GENEROUS, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    // By its end the service learns of ours, even by kill -9. It need not keep us alive.
+    this.#child.channel!.unref();
     this.#child.stdout!.on('data', (chunk: Buffer) => this.#heard(() => (this.#stdout += chunk.toString())));
     this.#child.stderr!.on('data', (chunk: Buffer) => this.#heard(() => (this.#stderr += chunk.toString())));
     this.ended = new Promise((resolve) => {

@@ -137,15 +137,11 @@ class HazardPass {
     const { horizonS, gapS } = this.#options;
     const { touchTimeS, touchChannel, visitTimeS, orderTimeS } = this.#streams;
     const windows = this.#windows;
-    const { column, level } = windows;
     const endS = this.#endS;
     const weightOf = this.#weightOf;
     const [firstEnd, halfEnd] = [WINDOW_ENDS[0] * horizonS, WINDOW_ENDS[1] * horizonS];
     const gramRow = cell * columns * columns;
     const crossRow = cell * columns;
-    const count = (outcomes: Float64Array, weight: number): void => {
-      for (let p = 0; p < windows.size; p++) outcomes[crossRow + column[p]!]! += weight * level[p]!;
-    };
     let now = firstS;
     let [starts, firstEnds, halfEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
     let start = touchTimeS[0]!;
@@ -160,38 +156,36 @@ class HazardPass {
       const next = Math.min(start, firstStop, halfStop, finish, order, visit);
       const until = next < endS ? next : endS;
       if (until > now) {
-        const weightedDays = (weight * (until - now)) / DAY_S;
-        for (let p = 0; p < windows.size; p++) {
-          const rowOfP = gramRow + column[p]! * columns;
-          const share = weightedDays * level[p]!;
-          for (let q = 0; q <= p; q++) gram[rowOfP + column[q]!]! += share * level[q]!;
-        }
+        windows.addProducts(gram, gramRow, (weight * (until - now)) / DAY_S);
         now = until;
       }
       if (next >= endS) break;
+      // Column 0, the constant, stands for none.
+      let opened = 0;
+      let closed = 0;
       if (order === next) {
-        if (next >= firstS) count(orders, weight);
+        if (next >= firstS) windows.addLevels(orders, crossRow, weight);
         order = orderTimeS[++ordersSeen]! - gapS;
       } else if (visit === next) {
-        if (next >= firstS) count(visits, weight);
+        if (next >= firstS) windows.addLevels(visits, crossRow, weight);
         visit = visitTimeS[++visitsSeen]! - gapS;
       } else if (finish === next) {
-        windows.close(columnOf[touchChannel[ends]!]! + 2);
+        closed = columnOf[touchChannel[ends]!]! + 2;
         finish = touchTimeS[++ends]! + horizonS;
       } else if (halfStop === next) {
-        const second = columnOf[touchChannel[halfEnds]!]! + 1;
-        windows.open(second + 1);
-        windows.close(second);
+        closed = columnOf[touchChannel[halfEnds]!]! + 1;
+        opened = closed + 1;
         halfStop = touchTimeS[++halfEnds]! + halfEnd;
       } else if (firstStop === next) {
-        const first = columnOf[touchChannel[firstEnds]!]!;
-        windows.open(first + 1);
-        windows.close(first);
+        closed = columnOf[touchChannel[firstEnds]!]!;
+        opened = closed + 1;
         firstStop = touchTimeS[++firstEnds]! + firstEnd;
       } else {
-        windows.open(columnOf[touchChannel[starts]!]!);
+        opened = columnOf[touchChannel[starts]!]!;
         start = touchTimeS[++starts]!;
       }
+      if (opened !== 0) windows.open(opened);
+      if (closed !== 0) windows.close(closed);
     }
     windows.clear();
   }

@@ -40,6 +40,23 @@ export class OpenWindows {
     this.#place[this.column[place]!] = place;
   }
 
+  /** Adds weight · level to the columns' entries of a row, which begins at `row`. */
+  addLevels(rows: Float64Array, row: number, weight: number): void {
+    const { column, level, size } = this;
+    for (let p = 0; p < size; p++) rows[row + column[p]!]! += weight * level[p]!;
+  }
+
+  /** Adds weight · level · levelᵀ to a square matrix, which begins at `at`: each pair once, in either order. */
+  addProducts(matrices: Float64Array, at: number, weight: number): void {
+    const { column, level, size } = this;
+    const columns = column.length;
+    for (let p = 0; p < size; p++) {
+      const row = at + column[p]! * columns;
+      const share = weight * level[p]!;
+      for (let q = 0; q <= p; q++) matrices[row + column[q]!]! += share * level[q]!;
+    }
+  }
+
   /** Only the constant stays. */
   clear(): void {
     for (let place = 1; place < this.size; place++) this.#place[this.column[place]!] = 0;

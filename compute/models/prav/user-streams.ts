@@ -31,22 +31,25 @@ export class UserStreams {
 
   read(user: number): void {
     const { userStart, timeS, channel, conversion } = this.#table;
+    const { touchTimeS, touchChannel, visitTimeS, orderTimeS } = this;
+    const isBaseline = this.#isBaseline;
+    const endS = this.#endS;
     const stop = userStart[user + 1]!;
     let [touches, visits, orders] = [0, 0, 0];
     for (let i = userStart[user]!; i < stop; i++) {
       const t = timeS[i]!;
-      if (t > this.#endS) break;
+      if (t > endS) break;
       const x = channel[i]!;
-      if (conversion[i] === 1) this.orderTimeS[orders++] = t;
+      if (conversion[i] === 1) orderTimeS[orders++] = t;
       else if (x !== NO_CHANNEL) {
-        this.touchTimeS[touches] = t;
-        this.touchChannel[touches++] = x;
-        if (this.#isBaseline[x] === 1) this.visitTimeS[visits++] = t;
+        touchTimeS[touches] = t;
+        touchChannel[touches++] = x;
+        if (isBaseline[x] === 1) visitTimeS[visits++] = t;
       }
     }
-    this.touchTimeS[touches] = Infinity;
-    this.visitTimeS[visits] = Infinity;
-    this.orderTimeS[orders] = Infinity;
+    touchTimeS[touches] = Infinity;
+    visitTimeS[visits] = Infinity;
+    orderTimeS[orders] = Infinity;
     this.touches = touches;
     this.visits = visits;
   }
