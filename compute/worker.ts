@@ -1,5 +1,4 @@
-import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { CancelledError } from './outcome.ts';
 import type { Failure } from './outcome.ts';
@@ -39,13 +38,12 @@ export function execute<Name extends TaskName>({ name, input, progress, state }:
  * collection of what the models keep takes about ten milliseconds; this much of it comes together in some hundred tasks.
  */
 const GARBAGE_BYTES = 2 * 1024 * 1024;
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 let keptBytes = 0;
 
 function collectGarbage(): void {
-  if (outlivingBytes() < keptBytes + GARBAGE_BYTES) return;
-  collect();
+  // Only a process that was started with --expose-gc, as the launcher does, has it: V8's flags must not change while threads run.
+  if (globalThis.gc === undefined || outlivingBytes() < keptBytes + GARBAGE_BYTES) return;
+  globalThis.gc();
   keptBytes = outlivingBytes();
 }
 

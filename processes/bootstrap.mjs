@@ -14,8 +14,8 @@ const requireFromRoot = createRequire(join(root, 'package.json'));
 const addressOf = (path) => new URL(`../${path}`, import.meta.url).href;
 /** The program of an installed package. */
 export const programOf = (path) => join(root, 'node_modules', ...path.split('/'));
-/** Arguments that make Node run TypeScript of ours. */
-export const typescript = (path) => ['--enable-source-maps', '--import', addressOf('processes/typescript-hook.mjs'), join(root, path)];
+/** Arguments that make Node run TypeScript of ours. The threads of the models collect their garbage by gc (compute/worker.ts). */
+export const typescript = (path) => ['--expose-gc', '--enable-source-maps', '--import', addressOf('processes/typescript-hook.mjs'), join(root, path)];
 
 /**
  * Installs what package-lock.json lists and node_modules lacks; looks at files only when nothing is missing.

@@ -7,7 +7,7 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 /** Started as `npm start` does, or without the launcher, so that a kill meets the service itself. */
 const PROGRAMS = {
   launcher: [join(REPOSITORY, 'processes/launch.mjs'), 'start'],
-  service: ['--enable-source-maps', '--import', new URL('../../processes/typescript-hook.mjs', import.meta.url).href, join(REPOSITORY, 'processes/start.ts')],
+  service: ['--expose-gc', '--enable-source-maps', '--import', new URL('../../processes/typescript-hook.mjs', import.meta.url).href, join(REPOSITORY, 'processes/start.ts')],
 } as const;
 
 /** The customers of the fault runs ask more often than an agent may. */
