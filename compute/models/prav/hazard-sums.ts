@@ -68,6 +68,7 @@ function emptySums(cells: number, channels: number, design: HazardDesign): Hazar
   };
 }
 
+/** Adds the users one by one; what is needed for each of them in turn is made once. */
 class HazardPass {
   readonly sums: HazardSums;
   readonly #table: EventTable;

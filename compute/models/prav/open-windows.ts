@@ -14,6 +14,7 @@ export class OpenWindows {
     this.level[0] = 1;
   }
 
+  /** @param column not the constant, which is always open */
   open(column: number): void {
     const place = this.#place[column]!;
     if (place !== 0) {

@@ -29,6 +29,7 @@ export class UserStreams {
     this.#endS = endS;
   }
 
+  /** Takes the place of the user before. @param user row of the table's users */
   read(user: number): void {
     const { userStart, timeS, channel, conversion } = this.#table;
     const { touchTimeS, touchChannel, visitTimeS, orderTimeS } = this;
