@@ -2,7 +2,6 @@ import { NO_CHANNEL } from '../../journey-tables.ts';
 import type { EventTable } from '../../journey-tables.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import type { RunOptions } from '../../run-options.ts';
-import { longestUser } from './user-streams.ts';
 
 /** Sums over the exposures of a set of users; arrays have one entry per channel. */
 export interface ExposureSums {
@@ -60,6 +59,12 @@ const USERS_PER_CHECK = 512;
 
 /** The estimation window ends where its last touches have been followed for the whole horizon. */
 export const estimationEnd = ({ observedUntilS, rangeEndS, horizonS }: RunOptions): number => Math.min(observedUntilS, rangeEndS + horizonS);
+
+function longestUser(userStart: Uint32Array): number {
+  let longest = 0;
+  for (let user = 1; user < userStart.length; user++) longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
+  return longest;
+}
 
 /** Length of the overlap of [from, to] with [low, high]. */
 const overlap = (from: number, to: number, low: number, high: number): number => Math.max(0, Math.min(to, high) - Math.max(from, low));

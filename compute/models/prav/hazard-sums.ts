@@ -1,3 +1,4 @@
+import { NO_CHANNEL } from '../../journey-tables.ts';
 import type { EventTable } from '../../journey-tables.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import { DAY_S } from '../../run-options.ts';
@@ -5,8 +6,6 @@ import type { RunOptions } from '../../run-options.ts';
 import { estimationEnd } from './exposure-sums.ts';
 import { hazardDesign, momentWeight, WINDOW_ENDS } from './hazard-design.ts';
 import type { HazardDesign } from './hazard-design.ts';
-import { OpenWindows } from './open-windows.ts';
-import { UserStreams } from './user-streams.ts';
 
 const USERS_PER_CHECK = 512;
 
@@ -32,6 +31,12 @@ export interface HazardSums {
   readonly userDays: Float64Array;
 }
 
+function longestUser(userStart: Uint32Array): number {
+  let longest = 0;
+  for (let user = 1; user < userStart.length; user++) longest = Math.max(longest, userStart[user]! - userStart[user - 1]!);
+  return longest;
+}
+
 /** Start of the data: the first event of any user. */
 function earliest({ userStart, timeS }: EventTable): number {
   let start = Infinity;
@@ -39,157 +44,167 @@ function earliest({ userStart, timeS }: EventTable): number {
   return start;
 }
 
-/** One pass over the sorted events. */
+/** One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged. */
 export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
-  const pass = new HazardPass(table, options, cells);
-  const users = table.userHash.length;
+  const { userStart, userHash, timeS, channel, conversion } = table;
+  const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
+  const channels = table.channels.length;
+  const design = hazardDesign(channels, options);
+  const { columns, columnOf } = design;
+  const gram = new Float64Array(cells * columns * columns);
+  const orders = new Float64Array(cells * columns);
+  const visits = new Float64Array(cells * columns);
+  const flanked = new Float64Array(cells * channels);
+  const visitsAfter = new Float64Array(cells * channels);
+  const visitsBefore = new Float64Array(cells * channels);
+  const touches = new Float64Array(cells * channels);
+  const visitCount = new Float64Array(cells);
+  const userDays = new Float64Array(cells);
+
+  const end = estimationEnd(options);
+  const rangeEnd = Math.min(options.rangeEndS, options.observedUntilS);
+  const dataStart = earliest(table);
+  const [firstEnd, halfEnd] = [WINDOW_ENDS[0] * horizonS, WINDOW_ENDS[1] * horizonS];
+  const longest = longestUser(userStart) + 1;
+  const weightOf = Float64Array.from({ length: longest }, (_, touches) => momentWeight(touches));
+  const touchTime = new Float64Array(longest);
+  const touchColumn = new Uint16Array(longest);
+  const visitTime = new Float64Array(longest);
+  const orderTime = new Float64Array(longest);
+  // The columns with windows that hold the present moment (the constant first), how many, and where each column stands; 0 = nowhere.
+  const active = new Uint16Array(columns);
+  const level = new Float64Array(columns);
+  const place = new Uint16Array(columns);
+  const users = userHash.length;
+
   for (let user = 0; user < users; user++) {
     if (user % USERS_PER_CHECK === 0) checkpoint(user / users);
-    pass.addUser(user);
-  }
-  return pass.sums;
-}
-
-function emptySums(cells: number, channels: number, design: HazardDesign): HazardSums {
-  const { columns } = design;
-  const perChannel = (): Float64Array => new Float64Array(cells * channels);
-  return {
-    cells,
-    design,
-    gram: new Float64Array(cells * columns * columns),
-    orders: new Float64Array(cells * columns),
-    visits: new Float64Array(cells * columns),
-    flanked: perChannel(),
-    visitsAfter: perChannel(),
-    visitsBefore: perChannel(),
-    touches: perChannel(),
-    visitCount: new Float64Array(cells),
-    userDays: new Float64Array(cells),
-  };
-}
-
-/** Adds the users one by one; what is needed for each of them in turn is made once. */
-class HazardPass {
-  readonly sums: HazardSums;
-  readonly #table: EventTable;
-  readonly #options: RunOptions;
-  readonly #dataStartS: number;
-  readonly #endS: number;
-  readonly #streams: UserStreams;
-  readonly #windows: OpenWindows;
-  /** By the number of touches whose horizon holds the moment. */
-  readonly #weightOf: Float64Array;
-
-  constructor(table: EventTable, options: RunOptions, cells: number) {
-    const channels = table.channels.length;
-    this.sums = emptySums(cells, channels, hazardDesign(channels, options));
-    this.#table = table;
-    this.#options = options;
-    this.#dataStartS = earliest(table);
-    this.#endS = estimationEnd(options);
-    this.#streams = new UserStreams(table, options.isBaseline, this.#endS);
-    this.#windows = new OpenWindows(this.sums.design.columns);
-    this.#weightOf = Float64Array.from({ length: this.#streams.touchTimeS.length }, (_, touches) => momentWeight(touches));
-  }
-
-  addUser(user: number): void {
-    const { userStart, userHash, timeS } = this.#table;
     const begin = userStart[user]!;
-    const firstS = begin < userStart[user + 1]! ? timeS[begin]! : Infinity;
-    if (firstS >= this.#endS) return;
-    const cell = userHash[user]! % this.sums.cells;
-    this.#streams.read(user);
-    this.sums.visitCount[cell]! += this.#streams.visits;
-    this.sums.userDays[cell]! += (this.#endS - this.#dataStartS) / DAY_S;
-    this.#countTouches(cell);
-    this.#integrate(cell, firstS);
-  }
-
-  /** Each touch, and the unpaid visits on either side of it. */
-  #countTouches(cell: number): void {
-    const { touches, flanked, visitsBefore, visitsAfter } = this.sums;
-    const { horizonS, gapS, placeboWindowS, rangeStartS, rangeEndS, observedUntilS } = this.#options;
-    const { touchTimeS, touchChannel, visitTimeS, touches: count } = this.#streams;
-    const rangeEnd = Math.min(rangeEndS, observedUntilS);
-    const [flankedFromS, flankedUntilS] = [this.#dataStartS + gapS + placeboWindowS, this.#endS - gapS - placeboWindowS];
-    const row = cell * this.#table.channels.length;
-    let [beforeFrom, beforeTo, afterFrom, afterTo] = [0, 0, 0, 0];
-    for (let i = 0; i < count; i++) {
-      const t = touchTimeS[i]!;
-      const at = row + touchChannel[i]!;
-      touches[at]! += Math.max(0, Math.min(t + horizonS, rangeEnd) - Math.max(t, rangeStartS)) / horizonS;
-      if (t < flankedFromS || t > flankedUntilS) continue;
-      while (visitTimeS[beforeFrom]! < t - gapS - placeboWindowS) beforeFrom++;
-      while (visitTimeS[beforeTo]! < t - gapS) beforeTo++;
-      while (visitTimeS[afterFrom]! <= t + gapS) afterFrom++;
-      while (visitTimeS[afterTo]! <= t + gapS + placeboWindowS) afterTo++;
-      flanked[at]! += 1;
-      visitsBefore[at]! += beforeTo - beforeFrom;
-      visitsAfter[at]! += afterTo - afterFrom;
+    const stop = userStart[user + 1]!;
+    const first = begin < stop ? timeS[begin]! : Infinity;
+    if (first >= end) continue;
+    const cell = userHash[user]! % cells;
+    const row = cell * channels;
+    let touched = 0;
+    let visited = 0;
+    let ordered = 0;
+    for (let i = begin; i < stop; i++) {
+      const t = timeS[i]!;
+      if (t > end) break;
+      const x = channel[i]!;
+      if (conversion[i] === 1) orderTime[ordered++] = t;
+      else if (x !== NO_CHANNEL) {
+        touchTime[touched] = t;
+        touchColumn[touched++] = columnOf[x]!;
+        touches[row + x]! += Math.max(0, Math.min(t + horizonS, rangeEnd) - Math.max(t, rangeStartS)) / horizonS;
+        if (isBaseline[x] === 1) visitTime[visited++] = t;
+      }
     }
-  }
+    visitCount[cell]! += visited;
+    userDays[cell]! += (end - dataStart) / DAY_S;
+    touchTime[touched] = Infinity;
+    visitTime[visited] = Infinity;
+    orderTime[ordered] = Infinity;
 
-  /**
-   * Merges six streams: starts of windows, their ends (three each), orders and visits. A window (a, b] holds neither its start nor what
-   * comes after its end: outcomes of one instant come first.
-   */
-  #integrate(cell: number, firstS: number): void {
-    const { gram, orders, visits, design: { columns, columnOf } } = this.sums;
-    const { horizonS, gapS } = this.#options;
-    const { touchTimeS, touchChannel, visitTimeS, orderTimeS } = this.#streams;
-    const windows = this.#windows;
-    const endS = this.#endS;
-    const weightOf = this.#weightOf;
-    const [firstEnd, halfEnd] = [WINDOW_ENDS[0] * horizonS, WINDOW_ENDS[1] * horizonS];
+    // Unpaid visits on either side of each touch.
+    let beforeFrom = 0;
+    let beforeTo = 0;
+    let afterFrom = 0;
+    let afterTo = 0;
+    for (let i = begin; i < stop; i++) {
+      const t = timeS[i]!;
+      const x = channel[i]!;
+      if (conversion[i] === 1 || x === NO_CHANNEL || t < dataStart + gapS + placeboWindowS) continue;
+      if (t > end - gapS - placeboWindowS) break;
+      while (visitTime[beforeFrom]! < t - gapS - placeboWindowS) beforeFrom++;
+      while (visitTime[beforeTo]! < t - gapS) beforeTo++;
+      while (visitTime[afterFrom]! <= t + gapS) afterFrom++;
+      while (visitTime[afterTo]! <= t + gapS + placeboWindowS) afterTo++;
+      flanked[row + x]! += 1;
+      visitsBefore[row + x]! += beforeTo - beforeFrom;
+      visitsAfter[row + x]! += afterTo - afterFrom;
+    }
+
+    // The merge. A window (a, b] holds neither its start nor what comes after its end: outcomes of one instant come first.
     const gramRow = cell * columns * columns;
     const crossRow = cell * columns;
-    let now = firstS;
+    active[0] = 0;
+    level[0] = 1;
+    let size = 1;
+    let now = first;
     let [starts, firstEnds, halfEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
-    let start = touchTimeS[0]!;
+    let start = touchTime[0]!;
     let finish = start + horizonS;
-    let firstStop = start + firstEnd;
-    let halfStop = start + halfEnd;
-    let order = orderTimeS[0]! - gapS;
-    let visit = visitTimeS[0]! - gapS;
+    let firstStop = touchTime[0]! + firstEnd;
+    let halfStop = touchTime[0]! + halfEnd;
+    let order = orderTime[0]! - gapS;
+    let visit = visitTime[0]! - gapS;
     for (;;) {
       // Touches whose horizon has begun and not ended.
       const weight = weightOf[starts - ends]!;
       const next = Math.min(start, firstStop, halfStop, finish, order, visit);
-      const until = next < endS ? next : endS;
+      const until = next < end ? next : end;
       if (until > now) {
-        windows.addProducts(gram, gramRow, (weight * (until - now)) / DAY_S);
+        const weightedDays = (weight * (until - now)) / DAY_S;
+        for (let p = 0; p < size; p++) {
+          const rowOfP = gramRow + active[p]! * columns;
+          const share = weightedDays * level[p]!;
+          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += share * level[q]!;
+        }
         now = until;
       }
-      if (next >= endS) break;
-      // Column 0, the constant, stands for none.
-      let opened = 0;
-      let closed = 0;
+      if (next >= end) break;
+      let up = -1;
+      let down = -1;
       if (order === next) {
-        if (next >= firstS) windows.addLevels(orders, crossRow, weight);
-        order = orderTimeS[++ordersSeen]! - gapS;
+        if (next >= first) for (let p = 0; p < size; p++) orders[crossRow + active[p]!]! += weight * level[p]!;
+        order = orderTime[++ordersSeen]! - gapS;
+        continue;
       } else if (visit === next) {
-        if (next >= firstS) windows.addLevels(visits, crossRow, weight);
-        visit = visitTimeS[++visitsSeen]! - gapS;
+        if (next >= first) for (let p = 0; p < size; p++) visits[crossRow + active[p]!]! += weight * level[p]!;
+        visit = visitTime[++visitsSeen]! - gapS;
+        continue;
       } else if (finish === next) {
-        closed = columnOf[touchChannel[ends]!]! + 2;
-        finish = touchTimeS[++ends]! + horizonS;
+        down = touchColumn[ends]! + 2;
+        finish = touchTime[++ends]! + horizonS;
       } else if (halfStop === next) {
-        closed = columnOf[touchChannel[halfEnds]!]! + 1;
-        opened = closed + 1;
-        halfStop = touchTimeS[++halfEnds]! + halfEnd;
+        down = touchColumn[halfEnds]! + 1;
+        up = down + 1;
+        halfStop = touchTime[++halfEnds]! + halfEnd;
       } else if (firstStop === next) {
-        closed = columnOf[touchChannel[firstEnds]!]!;
-        opened = closed + 1;
-        firstStop = touchTimeS[++firstEnds]! + firstEnd;
+        down = touchColumn[firstEnds]!;
+        up = down + 1;
+        firstStop = touchTime[++firstEnds]! + firstEnd;
       } else {
-        opened = columnOf[touchChannel[starts]!]!;
-        start = touchTimeS[++starts]!;
+        up = touchColumn[starts]!;
+        start = touchTime[++starts]!;
       }
-      if (opened !== 0) windows.open(opened);
-      if (closed !== 0) windows.close(closed);
+      if (up >= 0) {
+        const at = place[up]!;
+        if (at !== 0) level[at]! += 1;
+        else {
+          place[up] = size;
+          active[size] = up;
+          level[size++] = 1;
+        }
+      }
+      if (down >= 0) {
+        const at = place[down]!;
+        if (level[at]! > 1) level[at]! -= 1;
+        else {
+          place[down] = 0;
+          size--;
+          if (at < size) {
+            active[at] = active[size]!;
+            level[at] = level[size]!;
+            place[active[at]!] = at;
+          }
+        }
+      }
     }
-    windows.clear();
+    for (let p = 1; p < size; p++) place[active[p]!] = 0;
   }
+  return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }
 
 /** Adds up cells to fewer: cell mod `modulus`, a divisor of the number of cells. `throwIfCancelled` ends a task that was cancelled. */
