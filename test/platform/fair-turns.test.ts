@@ -1,0 +1,118 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { CrowdedTurnsError, FairTurns, type Release } from '../../platform/fair-turns.ts';
+
+/** Asks for places in the order given and records in which order they are had; `end` gives the oldest one back. */
+function bookings(turns: FairTurns) {
+  const begun: string[] = [];
+  const held: { readonly tenant: string; readonly release: Release }[] = [];
+  return {
+    begun,
+    held,
+    ask: (tenant: string) =>
+      void turns.take(tenant).then((release) => {
+        begun.push(tenant);
+        held.push({ tenant, release });
+      }),
+    async end() {
+      held.shift()?.release();
+      await turn();
+    },
+  };
+}
+
+describe('turns handed out among tenants', () => {
+  it('puts a neighbour in front of what one tenant has waiting', async () => {
+    const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
+    for (let upload = 0; upload < 50; upload += 1) ask('busy');
+    await turn();
+    ask('neighbour');
+    await end();
+    expect(begun).toEqual(['busy', 'neighbour']);
+  });
+
+  it('leaves places free that one tenant may not have', async () => {
+    const { ask, begun } = bookings(new FairTurns({ places: 3, perTenant: 2 }));
+    for (let upload = 0; upload < 5; upload += 1) ask('busy');
+    await turn();
+    expect(begun).toEqual(['busy', 'busy']);
+    ask('neighbour');
+    await turn();
+    expect(begun).toEqual(['busy', 'busy', 'neighbour']);
+  });
+
+  it('refuses who has too many waiting, and nobody else', async () => {
+    const turns = new FairTurns({ places: 1, perTenant: 1, waitingPerTenant: 2 });
+    const { ask, begun, end } = bookings(turns);
+    for (let upload = 0; upload < 3; upload += 1) ask('busy');
+    await turn();
+    await expect(turns.take('busy')).rejects.toThrow(CrowdedTurnsError);
+    ask('neighbour');
+    await end();
+    expect(begun).toEqual(['busy', 'neighbour']);
+  });
+
+  it('lets whoever gives up go, and gives the place to the next', async () => {
+    const turns = new FairTurns({ places: 1, perTenant: 1 });
+    const { ask, begun, end } = bookings(turns);
+    ask('first');
+    const patience = new AbortController();
+    const impatient = turns.take('second', patience.signal);
+    ask('third');
+    await turn();
+    patience.abort(new Error('gone'));
+    await expect(impatient).rejects.toThrow('gone');
+    await end();
+    expect(begun).toEqual(['first', 'third']);
+    expect(turns.waiting).toBe(0);
+  });
+
+  it('counts a place that is given back twice once', async () => {
+    const turns = new FairTurns({ places: 1, perTenant: 1 });
+    const release = await turns.take('a');
+    release();
+    release();
+    const { ask, begun } = bookings(turns);
+    ask('b');
+    ask('c');
+    await turn();
+    expect(begun).toEqual(['b']);
+  });
+
+  it('does not let those who leave and come again shut out one who waits', async () => {
+    const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
+    ask('neighbour');
+    ask('neighbour');
+    await turn();
+    for (const comer of ['a', 'b']) ask(comer);
+    for (const comer of ['a', 'b', 'a', 'b']) {
+      await end();
+      ask(comer);
+    }
+    expect(begun.slice(0, 4)).toEqual(['neighbour', 'a', 'b', 'neighbour']);
+  });
+
+  it('never exceeds its places, serves everybody, and nobody is passed more than once by each other tenant', async () => {
+    const tenants = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(tenants, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), async (asked, places, perTenant) => {
+        const { ask, begun, held, end } = bookings(new FairTurns({ places, perTenant }));
+        for (const tenant of asked) ask(tenant);
+        await turn();
+        while (held.length > 0) {
+          expect(held.length).toBeLessThanOrEqual(places);
+          for (const { tenant } of held) expect(held.filter((other) => other.tenant === tenant).length).toBeLessThanOrEqual(perTenant);
+          await end();
+        }
+        expect(begun.toSorted()).toEqual(asked.toSorted());
+        // All asked at the start: between two turns of one tenant, every other one that still waits has its own.
+        if (places > 1) return;
+        for (const [index, tenant] of begun.entries()) {
+          const next = begun.indexOf(tenant, index + 1);
+          if (next < 0) continue;
+          for (const other of new Set(begun.slice(next))) expect(begun.slice(index, next + 1)).toContain(other);
+        }
+      }),
+    );
+  });
+});
