@@ -2,8 +2,8 @@
 //   npm run bench trust-cost            10 million touchpoints
 //   npm run bench trust-cost 1000000
 // Prints the medians of wall clock and processor time, their ratio, and the parts that the envelope adds. Linux only.
-import { createReadStream, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createComputePool } from '../compute/pool.ts';
@@ -20,7 +20,8 @@ import type { TrustEvidence } from '../subgraphs/attribution/attributions/trust-
 import { presentTrust } from '../subgraphs/attribution/attributions/present-trust.ts';
 import { JourneyStore, loadJourneys } from '../subgraphs/attribution/journeys/journey-store.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { ingestRecords } from '../subgraphs/attribution/touchpoints/ingest-records.ts';
+import { ingestRecords } from '../subgraphs/attribution/intake/files/ingest-records.ts';
+import { ReadingRoom } from '../subgraphs/attribution/intake/files/reading-room.ts';
 import { storedDays } from '../subgraphs/attribution/touchpoints/stored-days.ts';
 import { countStoredRows } from '../subgraphs/attribution/touchpoints/stored-rows.ts';
 import { measureSource, sourceSpend } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
@@ -44,7 +45,11 @@ try {
   const files = [join(folder, 'touchpoints.csv'), join(folder, 'orders.csv')] as const;
   await writeTouchpoints(files[0], touchpoints);
   await writeConversions(files[1], touchpoints);
-  for (const file of files) await ingestRecords({ clickhouse, source, uploadId: newUuid(Date.now()), body: createReadStream(file, { highWaterMark: 1 << 20 }), mediaType: 'text/csv', now: new Date() });
+  const room = new ReadingRoom({ folder: join(folder, 'uploads') });
+  for (const file of files) {
+    const options = { clickhouse, room, source, uploadId: newUuid(Date.now()), mediaType: 'text/csv', now: new Date() };
+    await ingestRecords(await room.inPlace(file, (await stat(file)).size), options);
+  }
   const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse)(source.accountId, source.dataSourceId);
 
   const query = { ...source, startDate: DATE_RANGE[0], endDate: DATE_RANGE[1], lookbackDays: 30, conversionEvent: 'purchase', verifiedParts: recordedParts };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { authOwner } from '../platform/auth/migrations.ts';
 import { connectClickHouse, type ClickHouse } from '../platform/clickhouse/client.ts';
@@ -18,6 +19,7 @@ import { agentsOwner } from '../subgraphs/agents/migrations.ts';
 import { agentsEntities } from '../subgraphs/agents/subgraph.ts';
 import { attributionOwner } from '../subgraphs/attribution/migrations.ts';
 import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
+import { ReadingRoom } from '../subgraphs/attribution/intake/files/reading-room.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
 
 /** Everyone who has tables in PostgreSQL. */
@@ -29,6 +31,8 @@ export interface BackingServices {
   readonly pubSub: PubSub;
   readonly jobs: Jobs;
   readonly clickhouse: ClickHouse;
+  /** Where uploaded files are read. */
+  readonly readingRoom: ReadingRoom;
   /** Where this process counts what it does. */
   readonly registry: Registry;
   /** Closes everything, the last opened first; running jobs are waited for. */
@@ -36,7 +40,7 @@ export interface BackingServices {
 }
 
 export interface BackingServicesOptions {
-  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS'>;
+  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS' | 'dataDir'>;
   readonly database: DatabaseUrls;
   readonly clickhouse: { readonly url: string; readonly database: string };
   readonly applicationName: string;
@@ -60,13 +64,15 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     opened.push(() => database.close());
     const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
     opened.push(() => clickhouse.close());
+    const readingRoom = new ReadingRoom({ folder: join(config.dataDir, 'uploads') });
+    opened.push(() => readingRoom.close());
     const pubSub = await createPubSub({ url, database, logger });
     opened.push(() => pubSub.close());
     const jobs = await createJobs({ url, logger, leaseS: config.jobLeaseS, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) });
     opened.push(() => jobs.stop());
     await migrateColumnarTables(clickhouse);
     showPool(registry, () => database.load());
-    return { database, pubSub, jobs, clickhouse, registry, close };
+    return { database, pubSub, jobs, clickhouse, readingRoom, registry, close };
   } catch (error) {
     await close();
     throw error;

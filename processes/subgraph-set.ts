@@ -10,8 +10,9 @@ import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/data-sources/records.ts';
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
-import { receiveRecords } from '../subgraphs/attribution/touchpoints/receive-records.ts';
-import { listRejects, measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
+import { listRejects } from '../subgraphs/attribution/intake/files/rejects.ts';
+import { measureSource, sourceChannels } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -37,7 +38,7 @@ export interface SubgraphOptions {
 
 /** The verb behind uploads, with its services filled in. */
 export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' | 'clock'>): RecordsPort {
-  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, clock, measureSource: measureSource(backing.clickhouse) };
+  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, readingRoom: backing.readingRoom, clock, measureSource: measureSource(backing.clickhouse) };
   return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
 }
 

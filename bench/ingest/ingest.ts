@@ -7,7 +7,8 @@ import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-serv
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { JourneyStore } from '../../subgraphs/attribution/journeys/journey-store.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
+import { ingestRecords } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
+import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
 import { writeConversions, writeTouchpoints } from './touchpoint-file.ts';
 
 /**
@@ -70,9 +71,12 @@ try {
   await writeConversions(conversionFile, touchpoints);
   print('touchpoints', `${touchpoints} in ${Math.round((await stat(touchFile)).size / 1e6)} MB`);
 
-  const ingest = (file: string) => ingestRecords({
-    clickhouse, source: key, uploadId: file, body: createReadStream(file, { highWaterMark: 1 << 20 }), mediaType: 'text/csv', now: new Date(),
-  });
+  const room = new ReadingRoom({ folder: join(folder, 'uploads') });
+  // As the service does it: the body arrives on disk first.
+  const ingest = async (file: string) => {
+    await using received = await room.receive(createReadStream(file, { highWaterMark: 1 << 20 }), Infinity);
+    return await ingestRecords(received, { clickhouse, room, source: key, uploadId: file, mediaType: 'text/csv', now: new Date() });
+  };
   const ours = await measured(() => ingest(touchFile));
   const report = ours.result;
   if (report.touchpoints !== touchpoints) throw new Error(`${report.touchpoints} of ${touchpoints} were stored`);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createComputePool } from '../../compute/pool.ts';
 import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
@@ -18,8 +17,9 @@ import { DEFAULT_BASELINE_CHANNELS } from '../../subgraphs/attribution/data-sour
 import type { MeasuredEffect } from '../../subgraphs/attribution/experiments/range-experiments.ts';
 import { migrateColumnarTables } from '../../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { partsDigest } from '../../subgraphs/attribution/touchpoints/stored-days.ts';
-import { ingestRecords } from '../../subgraphs/attribution/touchpoints/ingest-records.ts';
-import type { IngestReport } from '../../subgraphs/attribution/touchpoints/ingest-report.ts';
+import { ingestRecords } from '../../subgraphs/attribution/intake/files/ingest-records.ts';
+import type { IngestReport } from '../../subgraphs/attribution/intake/files/ingest-report.ts';
+import { ReadingRoom } from '../../subgraphs/attribution/intake/files/reading-room.ts';
 import type { AttributionReport } from '../report/attribution-report.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
@@ -70,7 +70,9 @@ export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeSer
     const clickhouse = connectClickHouse({ url: engine.url, database: 'liftgraph', logger });
     closers.push(() => clickhouse.close());
     await migrateColumnarTables(clickhouse);
-    return await runOn(clickhouse, request, services, closers);
+    const room = new ReadingRoom({ folder: join(dataDir, 'uploads') });
+    closers.push(() => room.close());
+    return await runOn({ clickhouse, room }, request, services, closers);
   } catch (error) {
     services.signal.throwIfAborted();
     if (error instanceof AnalysisFailedError) throw new BadInputError(error.failure.message, { cause: error });
@@ -80,10 +82,16 @@ export async function analyzeFiles(request: AnalyzeRequest, services: AnalyzeSer
   }
 }
 
-async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: AnalyzeServices, closers: (() => Promise<unknown>)[]): Promise<AttributionReport> {
+interface Stores {
+  readonly clickhouse: ClickHouse;
+  readonly room: ReadingRoom;
+}
+
+async function runOn(stores: Stores, request: AnalyzeRequest, services: AnalyzeServices, closers: (() => Promise<unknown>)[]): Promise<AttributionReport> {
   const { progress, signal, now } = services;
+  const { clickhouse } = stores;
   const source = { accountId: newUuid(now.getTime()), dataSourceId: newUuid(now.getTime()) };
-  const ingested = await ingestFiles(clickhouse, source, request, services);
+  const ingested = await ingestFiles(stores, source, request, services);
   signal.throwIfAborted();
 
   const startedMs = performance.now();
@@ -138,21 +146,26 @@ interface Ingested {
   readonly days: readonly [string, string] | null;
 }
 
-async function ingestFiles(clickhouse: ClickHouse, source: { accountId: Uuid; dataSourceId: Uuid }, { files }: AnalyzeRequest, { progress, signal, now }: AnalyzeServices): Promise<Ingested> {
+async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uuid; dataSourceId: Uuid }, { files }: AnalyzeRequest, { progress, signal, now }: AnalyzeServices): Promise<Ingested> {
   const totalBytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const digest = createHash('sha256');
   const days: string[] = [];
-  let readBytes = 0;
+  let doneBytes = 0;
   let currency: string | null = null;
   for (const file of files) {
-    const report: IngestReport = await ingestRecords({
+    const tellProgress = (bytes: number): void => {
+      // Content of a compressed file is larger than the file.
+      const share = (doneBytes + Math.min(bytes, file.bytes)) / totalBytes;
+      progress.at(PROGRESS.ingest + (PROGRESS.journeys - PROGRESS.ingest) * share, `Reading ${printable(file.name)}`);
+    };
+    tellProgress(0);
+    await using placed = await room.inPlace(resolve(file.path), file.bytes);
+    const report: IngestReport = await ingestRecords(placed, {
       clickhouse,
+      room,
       source,
       uploadId: newUuid(now.getTime()),
-      body: counted(createReadStream(file.path, { signal, highWaterMark: 1 << 20 }), (bytes) => {
-        readBytes += bytes;
-        progress.at(PROGRESS.ingest + ((PROGRESS.journeys - PROGRESS.ingest) * readBytes) / totalBytes, `Reading ${printable(file.name)}`);
-      }),
+      onProgress: ({ bytes }) => tellProgress(bytes),
       mediaType: file.mediaType,
       contentEncoding: file.contentEncoding,
       delimiter: 'auto',
@@ -163,6 +176,8 @@ async function ingestFiles(clickhouse: ClickHouse, source: { accountId: Uuid; da
       if (error instanceof ProblemError && error.problem.status < 500) throw new BadInputError(`${file.path}: ${error.message}`, { cause: error });
       throw error;
     });
+    signal.throwIfAborted();
+    doneBytes += file.bytes;
     currency ??= report.currency;
     digest.update(report.contentDigest);
     // Money may be spent before and after the journeys that it is to be held against.
@@ -175,13 +190,6 @@ async function ingestFiles(clickhouse: ClickHouse, source: { accountId: Uuid; da
   }
   const ordered = days.toSorted();
   return { currency, digest: digest.digest('hex'), days: ordered.length === 0 ? null : [ordered[0]!, ordered.at(-1)!] };
-}
-
-async function* counted(stream: AsyncIterable<Uint8Array>, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stream) {
-    onBytes(chunk.byteLength);
-    yield chunk;
-  }
 }
 
 /** One line per file: what it held, and the first row that was not taken. */

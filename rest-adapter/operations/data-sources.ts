@@ -179,7 +179,7 @@ export const dataSourceOperations = [
     example: {
       path: { id: EXAMPLE_ID },
       response: {
-        rejects: [{ upload_id: 'upload_01JQ2kf0R3bVnTqWsXyZaC', line: 17, column: 'timestamp', code: 'unparseable_timestamp', message: 'not a timestamp: yesterday' }],
+        rejects: [{ upload_id: 'upload_01JQ2kf0R3bVnTqWsXyZaC', line: 17, column: 'timestamp', code: 'not_a_date', message: '"yesterday" is not a date or time' }],
         meta: { page: 1, per_page: 20, total: 1, total_pages: 1 },
         trust: exampleTrust(1),
       },

@@ -5268,8 +5268,8 @@ export interface operations {
                      *           "upload_id": "upload_01JQ2kf0R3bVnTqWsXyZaC",
                      *           "line": 17,
                      *           "column": "timestamp",
-                     *           "code": "unparseable_timestamp",
-                     *           "message": "not a timestamp: yesterday"
+                     *           "code": "not_a_date",
+                     *           "message": "\"yesterday\" is not a date or time"
                      *         }
                      *       ],
                      *       "meta": {

@@ -101,7 +101,7 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     dataSources: () => ({ edges: [{ node: dataSource }], totalCount: 1, trust: trust() }),
     dataSourceRejects: ({ id }: { id: string }) => {
       if (one(id) === null) throw missing('data source');
-      return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'unparseable_timestamp', message: 'no' } }], totalCount: 1, trust: trust() };
+      return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'not_a_date', message: 'no' } }], totalCount: 1, trust: trust() };
     },
     experiment: ({ id }: { id: string }) => (id.startsWith('exp_') ? experiment : null),
     experiments: () => ({ edges: [{ node: experiment }], totalCount: 1, trust: trust() }),

@@ -144,7 +144,7 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
       expect(status).toBe(202);
       expect(body).toMatchObject({ kind: 'touchpoints', accepted: 2, rejected: 2 });
       expect(body['errors']).toMatchObject([
-        { line: 3, column: 'timestamp', code: 'unparseable_timestamp' },
+        { line: 3, column: 'timestamp', code: 'not_a_date' },
         { line: 4, column: 'channel', code: 'missing_value' },
       ]);
     }

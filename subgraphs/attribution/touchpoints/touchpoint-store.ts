@@ -1,47 +1,16 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
-import { isUuid, publicId } from '../../../platform/identifiers.ts';
-import type { RejectedRow } from '../data-sources/records.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';
 import { SOURCE_TABLES } from './columnar-schema.ts';
-import { rejectMessage } from './ingest-report.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 import { partsDigest, storedDays } from './stored-days.ts';
-import { RejectRow } from './upload-store.ts';
 
 const Count = z.coerce.number();
 const LONG_READ_MS = 120_000;
 const DAY_MS = 86_400_000;
 /** Share of conversions without a touch in the 30 days before. */
 const UNATTRIBUTED_AFTER_DAYS = 30;
-
-/** Rejected rows in the order of uploads and lines. */
-export async function listRejects(
-  clickhouse: ClickHouse,
-  key: SourceKey,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<{ rows: RejectedRow[]; total: number }> {
-  const params = sourceParams(key);
-  const [[count], rows] = await Promise.all([
-    clickhouse.rows(`SELECT count() AS total FROM rejects FINAL WHERE ${OF_SOURCE}`, z.object({ total: Count }), { params }),
-    clickhouse.rows(
-      `SELECT upload_id, line, column, code, value FROM rejects FINAL WHERE ${OF_SOURCE} ORDER BY upload_id, line LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
-      RejectRow,
-      { params: { ...params, ...page } },
-    ),
-  ]);
-  return {
-    total: count?.total ?? 0,
-    rows: rows.map(({ upload_id, line, column, code, value }) => ({
-      uploadId: isUuid(upload_id) ? publicId('upload', upload_id) : upload_id,
-      line,
-      column,
-      code,
-      message: rejectMessage(code, value),
-    })),
-  };
-}
 
 /** Every channel that the source names, in touches, clicks on conversions, paths and spend; sorted. */
 export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {

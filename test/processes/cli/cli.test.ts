@@ -142,9 +142,9 @@ describe('liftgraph analyze', () => {
     ]);
     expect(some.code).toBe(0);
     expect(resultOf(some).conversions).toBe(truth.orders);
-    expect(some.stderr).toMatch(new RegExp(`some-bad.csv: .* rows of conversions; 1 rejected, the first in line ${truth.orders + 2}: timestamp: "never" is not a time`));
+    expect(some.stderr).toMatch(new RegExp(`some-bad.csv: .* rows of conversions; 1 rejected, the first in line ${truth.orders + 2}: timestamp: "never" is not a date or time`));
     expect(all.code).toBe(1);
-    expect(all.stderr).toContain('error: all-bad.csv: no row can be used (line 2: timestamp: "never" is not a time');
+    expect(all.stderr).toContain('error: all-bad.csv: no row can be used (line 2: timestamp: "never" is not a date or time');
     expect(odd.code).toBe(1);
     expect(odd.stderr).toContain('error: odd.csv: The columns "colour", "size" fit no kind of file.');
     expect(await readdir(temporary)).toEqual([]);

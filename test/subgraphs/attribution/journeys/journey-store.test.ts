@@ -246,7 +246,7 @@ test('the order values of a path are told apart by their squares; a file of path
 
 test('many of the largest orders that ingest takes add up', async () => {
   const source = newSource();
-  const largest = 99_999_999_999_999;
+  const largest = 1_000_000_000_000;
   await upload(store.clickhouse, source, ['order_id,user_id,timestamp,revenue', ...Array.from({ length: 20 }, (_, index) => `${index},u,2025-01-02,${largest}`)].join('\n'));
   expect((await loadPaths(queryOf(source))).totals).toMatchObject({ revenue: 20 * largest });
   expect([...(await loadEvents(queryOf(source)))!.events.value]).toEqual(Array(20).fill(largest));

@@ -1,8 +1,11 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { connectClickHouse, type ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { ingestRecords, type IngestOptions } from '../../../../subgraphs/attribution/touchpoints/ingest-records.ts';
-import type { IngestReport } from '../../../../subgraphs/attribution/touchpoints/ingest-report.ts';
+import { ingestRecords, type IngestOptions } from '../../../../subgraphs/attribution/intake/files/ingest-records.ts';
+import type { IngestReport } from '../../../../subgraphs/attribution/intake/files/ingest-report.ts';
+import { ReadingRoom } from '../../../../subgraphs/attribution/intake/files/reading-room.ts';
 import type { SourceKey } from '../../../../subgraphs/attribution/touchpoints/source-key.ts';
 import { storedDays, type StoredDays } from '../../../../subgraphs/attribution/touchpoints/stored-days.ts';
 import { createTestClickHouse } from '../../../platform.ts';
@@ -31,18 +34,28 @@ export async function openColumnarStore(): Promise<ColumnarStore> {
 }
 
 let uploads = 0;
+// Its files lie in the temporary folder of the run, which goes with it.
+const room = new ReadingRoom({ folder: join(tmpdir(), 'liftgraph-test-uploads') });
+
+export interface UploadChanges extends Partial<IngestOptions> {
+  /** Instead of the content. */
+  readonly body?: AsyncIterable<Uint8Array>;
+}
 
 /** Each upload is a second later than the one before it. */
-export function upload(clickhouse: ClickHouse, dataSourceId: string, content: string | Uint8Array, changes: Partial<IngestOptions> = {}): Promise<IngestReport> {
+export async function upload(clickhouse: ClickHouse, dataSourceId: string, content: string | Uint8Array, changes: UploadChanges = {}): Promise<IngestReport> {
+  const { body, ...options } = changes;
   uploads += 1;
-  return ingestRecords({
+  const number = uploads;
+  await using file = await room.receive(body ?? [typeof content === 'string' ? Buffer.from(content) : content], Infinity);
+  return await ingestRecords(file, {
     clickhouse,
+    room,
     source: { accountId: 'account', dataSourceId },
-    uploadId: `upload-${uploads}`,
-    body: [typeof content === 'string' ? Buffer.from(content) : content],
+    uploadId: `upload-${number}`,
     mediaType: 'text/csv',
-    now: new Date(Date.UTC(2026, 0, 1) + uploads * 1000),
-    ...changes,
+    now: new Date(Date.UTC(2026, 0, 1) + number * 1000),
+    ...options,
   });
 }
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { connectClickHouse, type ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../platform/clickhouse/embedded-server.ts';
-import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { measureSource } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { sourceEvidence, upload } from './columnar-store.ts';
+import { connectClickHouse, type ClickHouse } from '../../../../../platform/clickhouse/client.ts';
+import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../../platform/clickhouse/embedded-server.ts';
+import { migrateColumnarTables } from '../../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { measureSource } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { sourceEvidence, upload } from '../../touchpoints/columnar-store.ts';
 
 const ROWS = 1_500_000;
 const WRONG = 3;
@@ -39,22 +39,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function* inPieces(data: Buffer, onPiece: (sentBytes: number) => void = () => undefined): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < data.length; start += 1 << 20) {
-    onPiece(start);
-    yield data.subarray(start, start + (1 << 20));
-  }
+async function* inPieces(data: Buffer): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < data.length; start += 1 << 20) yield data.subarray(start, start + (1 << 20));
 }
 
 test('an upload survives the crash of the engine in its middle: every row once, every count right', async () => {
   const kills = [20 << 20, 45 << 20];
-  const body = inPieces(content, (sentBytes) => {
-    if (sentBytes >= (kills[0] ?? Infinity)) {
-      kills.shift();
-      process.kill(Number(readFileSync(join(folder, 'clickhouse', 'engine.pid'), 'utf8')), 'SIGKILL');
-    }
-  });
-  const report = await upload(clickhouse, SOURCE.dataSourceId, '', { body });
+  const onProgress = ({ bytes }: { readonly bytes: number }): void => {
+    if (bytes < (kills[0] ?? Infinity)) return;
+    kills.shift();
+    process.kill(Number(readFileSync(join(folder, 'clickhouse', 'engine.pid'), 'utf8')), 'SIGKILL');
+  };
+  const report = await upload(clickhouse, SOURCE.dataSourceId, '', { body: inPieces(content), onProgress });
   expect(kills).toEqual([]);
   expect(report).toMatchObject({ rowsAccepted: ROWS, rowsRejected: WRONG, touchpoints: ROWS });
   expect(report.firstErrors.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3, ROWS + 4]);
@@ -65,16 +61,17 @@ test('an upload whose process is killed leaves rows that sending it again comple
   const file = join(folder, 'upload.csv');
   await writeFile(file, content);
   const program = `
-    const { createReadStream } = await import('node:fs');
     const { pino } = await import('pino');
     const { connectClickHouse } = await import('./platform/clickhouse/client.ts');
-    const { ingestRecords } = await import('./subgraphs/attribution/touchpoints/ingest-records.ts');
-    await ingestRecords({
-      clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger: pino({ level: 'silent' }) }),
-      source: ${JSON.stringify(SOURCE)}, uploadId: 'upload', body: createReadStream(${JSON.stringify(file)}), mediaType: 'text/csv',
-      now: new Date(Date.UTC(2025, 11, 1)), onProgress: () => process.stdout.write('stored'),
+    const { ingestRecords } = await import('./subgraphs/attribution/intake/files/ingest-records.ts');
+    const { ReadingRoom } = await import('./subgraphs/attribution/intake/files/reading-room.ts');
+    const room = new ReadingRoom({ folder: ${JSON.stringify(join(folder, 'uploads'))} });
+    await ingestRecords(await room.inPlace(${JSON.stringify(file)}, ${content.length}), {
+      room, clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger: pino({ level: 'silent' }) }),
+      source: ${JSON.stringify(SOURCE)}, uploadId: 'upload', mediaType: 'text/csv',
+      now: new Date(Date.UTC(2025, 11, 1)), onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),
     });`;
-  const root = fileURLToPath(new URL('../../../..', import.meta.url));
+  const root = fileURLToPath(new URL('../../../../..', import.meta.url));
   const child = spawn(process.execPath, ['--import', './processes/typescript-hook.mjs', '--input-type=module', '-e', program], { cwd: root, env: { ...process.env, STORE: engine.url }, stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
   await new Promise((resolve) => child.stdout.once('data', resolve));

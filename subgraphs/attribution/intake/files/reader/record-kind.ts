@@ -1,5 +1,6 @@
-import { ProblemError, type ProblemDetail } from '../../../schema/problems.ts';
-import { printable } from './printable.ts';
+import type { ProblemDetail } from '../../../../../schema/problems.ts';
+import { printable } from '../printable.ts';
+import { invalidFile, type RefusedFileError } from './refused-file.ts';
 
 /** What the rows of a file are. `events` is one table for touches and conversions, a conversion being a row of its own. */
 export type RecordKind = 'touchpoints' | 'conversions' | 'spend' | 'paths' | 'events';
@@ -79,7 +80,7 @@ export interface RecordLayout {
 /**
  * Tells from the header what the rows are.
  * @param mapping canonical name → the file's own name, for headers that use neither a canonical name nor an alias
- * @throws ProblemError `validation_error` with code `unrecognised_columns` (names what was found and what is missing), `duplicate_columns` or `invalid_mapping`
+ * @throws RefusedFileError with code `unrecognised_columns` (names what was found and what is missing), `duplicate_columns` or `invalid_mapping`
  */
 export function detectLayout(header: readonly string[], mapping: Readonly<Record<string, string>> = {}): RecordLayout {
   const columns = new Map([...columnsByAlias(header), ...columnsByMapping(header, mapping)]);
@@ -99,7 +100,7 @@ function refuseRepeated(header: readonly string[], read: ReadonlyMap<CanonicalCo
     const places = names.flatMap((name, place) => (name === names[index] ? [place + 1] : []));
     if (places.length < 2) continue;
     const name = printable(header[index]!.replace(/^\uFEFF/, '').trim());
-    throw new ProblemError('validation_error', `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`, { code: 'duplicate_columns', param: '/content' });
+    throw invalidFile('duplicate_columns', `The header has the column "${name}" more than once (columns ${places.join(', ')}). Rename or remove all but one.`);
   }
 }
 
@@ -127,7 +128,7 @@ function columnsByMapping(header: readonly string[], mapping: Readonly<Record<st
     else columns.set(canonical as CanonicalColumn, index);
   }
   if (errors.length > 0) {
-    throw new ProblemError('validation_error', `mapping: ${errors[0]!.message}`, { code: 'invalid_mapping', param: errors[0]!.param, errors });
+    throw invalidFile('invalid_mapping', `mapping: ${errors[0]!.message}`, { param: errors[0]!.param, errors });
   }
   return columns;
 }
@@ -141,7 +142,7 @@ function fits(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): 
   );
 }
 
-function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalColumn, number>, fitting: readonly KindShape[]): ProblemError {
+function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalColumn, number>, fitting: readonly KindShape[]): RefusedFileError {
   const found = header.map((name) => `"${printable(name.replace(/^\uFEFF/, '').slice(0, 64))}"`).slice(0, 50).join(', ') || 'none';
   const wanted = SHAPES.map((shape) => {
     const missing = [...shape.required.filter((name) => !columns.has(name)), ...anyOfMissing(shape, columns)];
@@ -150,10 +151,7 @@ function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalC
     return `${shape.kind}: ${needs.join(' and ') || 'fits'}`;
   }).join('; ');
   const what = fitting.length > 1 ? `fit more than one kind of file (${fitting.map(({ kind }) => kind).join(', ')})` : 'fit no kind of file';
-  return new ProblemError('validation_error', `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`, {
-    code: 'unrecognised_columns',
-    param: '/content',
-  });
+  return invalidFile('unrecognised_columns', `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`);
 }
 
 function anyOfMissing(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): string[] {

@@ -1,5 +1,5 @@
-import { ProblemError } from '../../../../schema/problems.ts';
-import { detectLayout } from '../../../../subgraphs/attribution/touchpoints/record-kind.ts';
+import { RefusedFileError } from '../../../../../../subgraphs/attribution/intake/files/reader/refused-file.ts';
+import { detectLayout } from '../../../../../../subgraphs/attribution/intake/files/reader/record-kind.ts';
 
 const kindOf = (header: string): string => detectLayout(header.split(',')).kind;
 
@@ -28,9 +28,9 @@ test.each(['a,b,c', 'user_id,channel', 'path', 'user_id,timestamp,channel,revenu
         return error;
       }
     })();
-    expect(refusal).toBeInstanceOf(ProblemError);
-    expect(refusal).toMatchObject({ type: 'validation_error', problem: { code: 'unrecognised_columns' } });
-    const { message } = refusal as ProblemError;
+    expect(refusal).toBeInstanceOf(RefusedFileError);
+    expect(refusal).toMatchObject({ refusal: { type: 'validation_error', code: 'unrecognised_columns' } });
+    const { message } = refusal as RefusedFileError;
     for (const name of header.split(',')) expect(message).toContain(`"${name}"`);
     for (const kind of ['touchpoints', 'conversions', 'spend', 'paths', 'events']) expect(message).toContain(kind);
   },
@@ -44,7 +44,7 @@ test('a mapping names columns that no alias knows, and wins over aliases', () =>
 
 test('a mapping of what does not exist is refused member by member', () => {
   expect(() => detectLayout(['a'], { user_id: 'b', nonsense: 'a' })).toThrow(expect.objectContaining({
-    problem: expect.objectContaining({ code: 'invalid_mapping', errors: [expect.objectContaining({ param: '/mapping/user_id' }), expect.objectContaining({ param: '/mapping/nonsense' })] }),
+    refusal: expect.objectContaining({ code: 'invalid_mapping', errors: [expect.objectContaining({ param: '/mapping/user_id' }), expect.objectContaining({ param: '/mapping/nonsense' })] }),
   }));
 });
 
@@ -53,7 +53,7 @@ test.each([
   ['user_id,Timestamp,channel, timestamp ', 'Timestamp', '2, 4'],
   ['path,conversions,nulls,path', 'path', '1, 4'],
 ])('%s is refused: %s stands there twice', (header, name, places) => {
-  expect(() => kindOf(header)).toThrow(expect.objectContaining({ type: 'validation_error', problem: expect.objectContaining({ code: 'duplicate_columns' }) }));
+  expect(() => kindOf(header)).toThrow(expect.objectContaining({ refusal: expect.objectContaining({ type: 'validation_error', code: 'duplicate_columns' }) }));
   expect(() => kindOf(header)).toThrow(`"${name}" more than once (columns ${places})`);
 });
 

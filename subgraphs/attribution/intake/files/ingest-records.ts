@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { ProblemError } from '../../../../schema/problems.ts';
+import { DELIMITERS } from '../../../../schema/value-lists.ts';
+import type { Delimiter } from '../../data-sources/data-source.ts';
+import type { SourceKey } from '../../touchpoints/source-key.ts';
+import { BlockStore } from './block-store.ts';
+import type { IngestReport } from './ingest-report.ts';
+import { MAX_CONTENT_BYTES } from './reading-limits.ts';
+import { FRAME, type BlockHead, type ReadingFinding, type ReadingProgress, type Refusal } from './reading-messages.ts';
+import type { ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
+import { rejectMessage } from './rejects.ts';
+
+/** What an upload may be. `application/json` is an array of at most 1000 rows. */
+export const RECORD_MEDIA_TYPES = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet', 'application/json'] as const;
+
+/** What the rows of an upload are, whose they are, and how they are written. */
+export interface IngestOptions {
+  readonly clickhouse: ClickHouse;
+  readonly room: ReadingRoom;
+  readonly source: SourceKey;
+  /** Names the upload in the rejects; sending the same upload again clears what it left before. */
+  readonly uploadId: string;
+  /** One of {@link RECORD_MEDIA_TYPES}. */
+  readonly mediaType: string;
+  readonly contentEncoding?: 'gzip' | 'identity';
+  /** One of `,` `;` `|` and tab, or `auto`. */
+  readonly delimiter?: string;
+  /** Canonical column → the file's own name. */
+  readonly mapping?: Readonly<Record<string, string>>;
+  /** Null or absent: the first currency of the file becomes the source's, USD if it names none. */
+  readonly sourceCurrency?: string | null;
+  /** Upper bound of the decoded content, 8 GiB unless given. */
+  readonly maxBytes?: number;
+  /** Now and then while rows are stored; `bytes` counts decoded content. */
+  readonly onProgress?: (progress: { readonly bytes: number }) => void;
+  /** Time of the upload: decides which of two rows with one natural key is the latest, and bounds the times accepted. */
+  readonly now: Date;
+}
+
+/** Times that rows may have (interface decisions §20): from here to two days ahead of the upload. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1);
+const LATEST_AHEAD_MS = 48 * 3_600_000;
+const IN_FLIGHT = 2;
+/** An engine that crashed is back within a second or two; a block that is stored twice changes nothing. */
+const RETRY_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
+const MAX_FIRST_ERRORS = 100;
+const LF = 0x0a;
+
+/** @throws ProblemError `unsupported_media_type`, `validation_error` (`invalid_delimiter`): before anything is received */
+export function assertReadable({ mediaType, delimiter }: Pick<IngestOptions, 'mediaType' | 'delimiter'>): void {
+  if (!(RECORD_MEDIA_TYPES as readonly string[]).includes(mediaType)) {
+    throw new ProblemError('unsupported_media_type', `Send rows as ${RECORD_MEDIA_TYPES.join(', ')}.`);
+  }
+  delimiterOf(delimiter);
+}
+
+/**
+ * Has a file read in the reading room and stores its rows, in constant memory: this process never looks into the file.
+ * Rows are upserted by natural key, so that sending a file again changes nothing.
+ * @throws ProblemError `unsupported_media_type`, `validation_error` (header, encoding, format, limits of reading), `payload_too_large`,
+ * `service_unavailable`; what was stored until then stays, and the upload can simply be sent again
+ */
+export async function ingestRecords(file: ReceivedFile, options: IngestOptions): Promise<IngestReport> {
+  assertReadable(options);
+  const store = new BlockStore(options.clickhouse, options.source, options.uploadId);
+  await store.clear();
+  const blocks = new Blocks(store, options.now);
+  try {
+    const finding = await readAll(options, file, blocks);
+    await blocks.settled();
+    await retried(() => store.reject(finding.rejects, versionOf(options.now, 0)));
+    return reportOf(options.uploadId, finding);
+  } finally {
+    await blocks.abandoned();
+  }
+}
+
+async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Blocks): Promise<ReadingFinding> {
+  for await (const { kind, content } of options.room.read(file, instructionsOf(options))) {
+    switch (kind) {
+      case FRAME.progress:
+        options.onProgress?.(JSON.parse(content.toString()) as ReadingProgress);
+        break;
+      case FRAME.block:
+        await blocks.add(content);
+        break;
+      case FRAME.finding:
+        return JSON.parse(content.toString()) as ReadingFinding;
+      case FRAME.refusal:
+        throw problemOf(JSON.parse(content.toString()) as Refusal);
+    }
+  }
+  throw new Error('the reader of a file ended without a word');
+}
+
+function instructionsOf(options: IngestOptions): ReadingInstructions {
+  return {
+    mediaType: options.mediaType,
+    contentEncoding: options.contentEncoding ?? 'identity',
+    delimiter: delimiterOf(options.delimiter),
+    mapping: options.mapping ?? {},
+    currency: options.sourceCurrency ?? null,
+    earliestMs: EARLIEST_MS,
+    latestMs: options.now.getTime() + LATEST_AHEAD_MS,
+    maxBytes: options.maxBytes ?? MAX_CONTENT_BYTES,
+  };
+}
+
+/** Stores blocks as they come, a few at a time, so that the engine sorts one while it takes in another. */
+class Blocks {
+  readonly #store: BlockStore;
+  readonly #now: Date;
+  readonly #inFlight = new Set<Promise<void>>();
+  #count = 0;
+
+  constructor(store: BlockStore, now: Date) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  async add(content: Buffer): Promise<void> {
+    const headEnd = content.indexOf(LF);
+    const head = JSON.parse(content.toString('utf8', 0, headEnd)) as BlockHead;
+    const version = versionOf(this.#now, this.#count);
+    this.#count += 1;
+    const stored = retried(() => this.#store.store(head, content.subarray(headEnd + 1), version)).finally(() => this.#inFlight.delete(stored));
+    // A failure is thrown where it is awaited.
+    stored.catch(() => undefined);
+    this.#inFlight.add(stored);
+    if (this.#inFlight.size >= IN_FLIGHT) await Promise.race(this.#inFlight);
+  }
+
+  /** @throws what went wrong with any of them */
+  async settled(): Promise<void> {
+    await Promise.all(this.#inFlight);
+  }
+
+  async abandoned(): Promise<void> {
+    await Promise.allSettled(this.#inFlight);
+  }
+}
+
+function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
+  const { kind, accepted, rejected, conversions, earliestMs, latestMs } = finding;
+  const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    uploadId,
+    kind,
+    rowsAccepted: accepted,
+    rowsRejected: rejected,
+    touchpoints: kind === 'touchpoints' || kind === 'events' ? accepted - conversions : 0,
+    conversions,
+    spendRows: kind === 'spend' ? accepted : 0,
+    paths: kind === 'paths' ? accepted : 0,
+    currency: finding.currency,
+    firstErrors: finding.rejects.slice(0, MAX_FIRST_ERRORS).map(({ value, ...reject }) => ({ ...reject, message: rejectMessage(reject.code, value) })),
+    bytes: finding.bytes,
+    contentDigest: finding.digest,
+    earliest: timeOf(earliestMs),
+    latest: timeOf(latestMs),
+  };
+}
+
+const problemOf = ({ type, message, ...options }: Refusal): ProblemError => new ProblemError(type, message, options);
+
+/** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */
+function versionOf(now: Date, block: number): string {
+  return String((BigInt(now.getTime()) << 20n) | BigInt(block));
+}
+
+/** A statement that had to be ended is not sent again: it would have to be ended again. */
+async function retried(work: () => Promise<void>): Promise<void> {
+  for (const pauseMs of RETRY_PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable' || error.problem.code === 'statement_ended') throw error;
+      await sleep(pauseMs);
+    }
+  }
+  return work();
+}
+
+function delimiterOf(wanted = 'auto'): Delimiter | 'auto' {
+  const known = [...DELIMITERS, 'auto' as const].find((delimiter) => delimiter === wanted);
+  if (known === undefined) throw new ProblemError('validation_error', 'delimiter: must be a comma, semicolon, tab, vertical bar, or auto', { code: 'invalid_delimiter', param: '/delimiter' });
+  return known;
+}

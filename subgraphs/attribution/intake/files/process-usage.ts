@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** What a process has taken so far. */
+export interface ProcessUsage {
+  readonly cpuMs: number;
+  readonly residentBytes: number;
+}
+
+/** Linux counts processor time in hundredths of a second, whatever the kernel's own clock (proc(5), USER_HZ). */
+const MS_PER_TICK = 10;
+const PAGE_BYTES = 4_096;
+const KIB = 1024;
+
+/** @returns null when the process is gone */
+export async function usageOf(pid: number): Promise<ProcessUsage | null> {
+  try {
+    return process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid);
+  } catch {
+    // It ended between two looks.
+    return null;
+  }
+}
+
+/** proc(5): the name may hold blanks and brackets, the fields count from behind its last one. */
+async function fromProc(pid: number): Promise<ProcessUsage> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [userTicks, systemTicks, residentPages] = [fields[11], fields[12], fields[21]].map(Number) as [number, number, number];
+  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, residentBytes: residentPages * PAGE_BYTES };
+}
+
+async function fromPs(pid: number): Promise<ProcessUsage> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=,time=', '-p', String(pid)]);
+  const [rss = '', time = ''] = stdout.trim().split(/\s+/);
+  const seconds = time.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0);
+  return { cpuMs: seconds * 1000, residentBytes: Number(rss) * KIB };
+}

@@ -1,0 +1,43 @@
+import { writeSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type ReadingOrder } from '../reading-messages.ts';
+import { readRecords } from './read-records.ts';
+import { RefusedFileError } from './refused-file.ts';
+
+/**
+ * The process that reads one file and ends. It holds no secret and no connection: an order comes in on standard input,
+ * what the file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
+ */
+const OUT = 1;
+const PROGRESS_BYTES = 4 * 1024 * 1024;
+
+/** Waits until all of it has been taken: that is what keeps this process from running ahead of the store. */
+function send(kind: FrameKind, parts: readonly Uint8Array[]): void {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  head.writeUInt8(kind, 0);
+  head.writeUInt32BE(parts.reduce((sum, part) => sum + part.length, 0), 1);
+  for (const part of [head, ...parts]) {
+    for (let written = 0; written < part.length; ) written += writeSync(OUT, part, written);
+  }
+}
+
+const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`);
+
+// Errors are many in a hostile file, and nobody reads where they were made.
+Error.stackTraceLimit = 0;
+const order = JSON.parse(await text(process.stdin)) as ReadingOrder;
+let told = 0;
+try {
+  const finding = await readRecords(order, {
+    progress(bytes) {
+      if (bytes - told < PROGRESS_BYTES) return Promise.resolve();
+      told = bytes;
+      return Promise.resolve(send(FRAME.progress, [json({ bytes })]));
+    },
+    block: (head, parts) => Promise.resolve(send(FRAME.block, [json(head), ...parts])),
+  });
+  send(FRAME.finding, [json(finding)]);
+} catch (error) {
+  if (!(error instanceof RefusedFileError)) throw error;
+  send(FRAME.refusal, [json(error.refusal)]);
+}

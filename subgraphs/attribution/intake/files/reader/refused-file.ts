@@ -1,0 +1,34 @@
+import type { ProblemDetail, ProblemType } from '../../../../../schema/problems.ts';
+
+/** What the reader's process says of a file that it does not take; the other side throws it as a ProblemError. */
+export interface Refusal {
+  readonly type: Extract<ProblemType, 'validation_error' | 'payload_too_large' | 'invalid_request'>;
+  readonly message: string;
+  readonly code?: string;
+  readonly param?: string;
+  readonly errors?: readonly ProblemDetail[];
+}
+
+/** The file as a whole cannot be read. */
+export class RefusedFileError extends Error {
+  override readonly name = 'RefusedFileError';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** A file that is not what it should be. */
+export const invalidFile = (code: string, message: string, details: Pick<Refusal, 'param' | 'errors'> = {}): RefusedFileError =>
+  new RefusedFileError({ type: 'validation_error', message, code, param: '/content', ...details });
+
+/** A file past one of the limits; the same file would meet it again. */
+export function limitExceeded(limit: string, allowed: string): RefusedFileError {
+  const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`;
+  return invalidFile('file_limit_exceeded', message, { errors: [{ param: '/content', code: 'file_limit_exceeded', message: `${limit}: ${allowed} allowed` }] });
+}
+
+export const unreadableParquet = (): RefusedFileError =>
+  invalidFile('unreadable_parquet', 'The file is not a readable Parquet file. Write it again, or send CSV.');

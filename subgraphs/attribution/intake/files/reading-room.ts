@@ -1,0 +1,186 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ProblemError } from '../../../../schema/problems.ts';
+import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
+import { LARGE_FILE_BYTES, READING_LIMITS, type ReadingLimits } from './reading-limits.ts';
+import { ReaderProcess, type Frame } from './reader-process.ts';
+import type { ReadingOrder } from './reading-messages.ts';
+
+export interface ReadingRoomOptions {
+  /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
+  readonly folder: string;
+  readonly limits?: Partial<ReadingLimits>;
+}
+
+/** A file that is there whole. Disposing of it deletes what the room holds of it. */
+export interface ReceivedFile extends AsyncDisposable {
+  readonly path: string;
+  /** Where its reader may unpack it to. */
+  readonly unpackedPath: string;
+  readonly bytes: number;
+}
+
+/** How a file is to be read. */
+export type ReadingInstructions = Omit<ReadingOrder, 'path' | 'unpackedPath' | 'limits'>;
+
+/** Readers at a time: small files, and large ones beside them. One tenant has one of each at most. */
+const SMALL_PLACES = 6;
+const LARGE_PLACES = 2;
+/** Uploads of one tenant that arrive, wait or are read. */
+const MAX_UPLOADS_PER_TENANT = 100;
+/** An upload may fill so much of what the disk has left when it comes, so that one never fills it for all. */
+const SHARE_OF_FREE_DISK = 0.25;
+const DISK_LOOK_BYTES = 64 * 1024 * 1024;
+const COMPILED = 'compiled';
+const OWN_FOLDER = /^\d+-/;
+
+/**
+ * Where uploaded files are read: each arrives on disk, waits for its tenant's turn, and is read by a process of its own that
+ * can be ended. A slow sender holds nothing but his own file, a hostile file nothing but its own process.
+ */
+export class ReadingRoom {
+  readonly #parent: string;
+  readonly #limits: ReadingLimits;
+  readonly #small = new FairTurns({ places: SMALL_PLACES, perTenant: 1 });
+  readonly #large = new FairTurns({ places: LARGE_PLACES, perTenant: 1 });
+  readonly #readers = new Set<ReaderProcess>();
+  readonly #uploads = new Map<string, number>();
+  #folder: Promise<string> | undefined;
+  #received = 0;
+
+  /** Touches nothing until a file comes. */
+  constructor({ folder, limits }: ReadingRoomOptions) {
+    this.#parent = folder;
+    this.#limits = { ...READING_LIMITS, ...limits };
+  }
+
+  /**
+   * Lets one more upload of a tenant in, until it is over.
+   * @throws ProblemError `rate_limit_exceeded` / `concurrency` when it has many already
+   */
+  enter(tenant: string): Release {
+    const uploads = this.#uploads.get(tenant) ?? 0;
+    if (uploads >= MAX_UPLOADS_PER_TENANT) {
+      throw new ProblemError('rate_limit_exceeded', `${uploads} of your uploads are under way already. Send the next when one has finished.`, { code: 'concurrency', retryAfterS: 2 });
+    }
+    this.#uploads.set(tenant, uploads + 1);
+    return () => {
+      const left = this.#uploads.get(tenant)! - 1;
+      if (left === 0) this.#uploads.delete(tenant);
+      else this.#uploads.set(tenant, left);
+    };
+  }
+
+  /**
+   * Takes a body in. Its file is deleted when it is disposed of.
+   * @throws ProblemError `payload_too_large` beyond `maxBytes`; `service_unavailable` when the disk has no room for it
+   */
+  async receive(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number, onBytes: (bytes: number) => void = () => undefined): Promise<ReceivedFile> {
+    const folder = await this.#ownFolder();
+    const path = join(folder, String((this.#received += 1)));
+    const unpackedPath = `${path}.unpacked`;
+    const dispose = async () => {
+      await Promise.all([path, unpackedPath].map((file) => rm(file, { force: true })));
+    };
+    let bytes = 0;
+    async function* bounded(): AsyncGenerator<Uint8Array> {
+      let allowed = await roomFor(folder);
+      let lookedAt = 0;
+      for await (const piece of body) {
+        bytes += piece.length;
+        if (bytes > maxBytes) throw new ProblemError('payload_too_large', `The content is larger than ${maxBytes} bytes. Send it in several uploads.`);
+        if (bytes - lookedAt > DISK_LOOK_BYTES) {
+          lookedAt = bytes;
+          allowed = bytes + (await roomFor(folder));
+        }
+        if (bytes > allowed) throw diskFull();
+        yield piece;
+        onBytes(bytes);
+      }
+    }
+    try {
+      await pipeline(Readable.from(bounded(), { objectMode: false }), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      return { path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
+    } catch (error) {
+      await dispose();
+      throw isDiskFull(error) ? diskFull(error) : error;
+    }
+  }
+
+  /** A file that lies on this machine already, and stays there. */
+  async inPlace(path: string, bytes: number): Promise<ReceivedFile> {
+    const unpackedPath = join(await this.#ownFolder(), `${(this.#received += 1)}.unpacked`);
+    return { path, unpackedPath, bytes, [Symbol.asyncDispose]: () => rm(unpackedPath, { force: true }) };
+  }
+
+  /** Waits for this tenant's turn to have a file read. @throws the signal's reason when it aborts meanwhile */
+  turn(tenant: string, fileBytes: number, signal?: AbortSignal): Promise<Release> {
+    return (fileBytes > LARGE_FILE_BYTES ? this.#large : this.#small).take(tenant, signal);
+  }
+
+  /**
+   * Reads a file in a process of its own, which ends with this.
+   * @throws ProblemError `validation_error` with code `file_limit_exceeded` when it takes more than it may
+   */
+  async *read(file: ReceivedFile, order: ReadingInstructions): AsyncGenerator<Frame, void, undefined> {
+    const reader = ReaderProcess.start({ ...order, path: file.path, unpackedPath: file.unpackedPath, limits: this.#limits }, file.bytes, join(this.#parent, COMPILED));
+    this.#readers.add(reader);
+    try {
+      for await (const frame of reader.frames()) yield frame;
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+
+  /** Ends every reader and deletes what has not been read. */
+  async close(): Promise<void> {
+    for (const reader of this.#readers) reader.end();
+    if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  #ownFolder(): Promise<string> {
+    this.#folder ??= madeFolder(this.#parent).catch((error: unknown) => {
+      this.#folder = undefined;
+      throw isDiskFull(error) ? diskFull(error) : error;
+    });
+    return this.#folder;
+  }
+}
+
+async function madeFolder(parent: string): Promise<string> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await removeLeftovers(parent);
+  return mkdtemp(join(parent, `${process.pid}-`));
+}
+
+/** Bytes that one more upload may take. */
+async function roomFor(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize * SHARE_OF_FREE_DISK;
+}
+
+const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+function diskFull(cause?: unknown): ProblemError {
+  return new ProblemError('service_unavailable', 'The disk of the service has no room for this file now. Send a smaller one, or try again later.', { code: 'disk_full', retryAfterS: 60, cause });
+}
+
+/** Folders are named after the process that made them: those of processes that have gone are nobody's. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (OWN_FOLDER.test(name) && !isAlive(Number.parseInt(name, 10))) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

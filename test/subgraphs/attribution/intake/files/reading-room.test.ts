@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { FRAME, type ReadingFinding, type Refusal } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
+import type { ReadingLimits } from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
+import { ReadingRoom, type ReadingInstructions } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
+
+const MIB = 1024 * 1024;
+const HEADER = 'user_id,timestamp,channel\n';
+const ROW = 'u,2025-01-01,a\n';
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'liftgraph-room-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Read {
+  readonly finding?: ReadingFinding;
+  readonly refusal?: Refusal;
+  readonly blocks: number;
+}
+
+async function read(content: string | Buffer, limits: Partial<ReadingLimits> = {}, instructions: Partial<ReadingInstructions> = {}): Promise<Read> {
+  const room = new ReadingRoom({ folder, limits });
+  try {
+    await using file = await room.receive([Buffer.from(content)], Infinity);
+    let blocks = 0;
+    const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: 1024 * MIB, ...instructions } as const;
+    for await (const { kind, content: said } of room.read(file, order)) {
+      if (kind === FRAME.block) blocks += 1;
+      if (kind === FRAME.finding) return { finding: JSON.parse(said.toString()) as ReadingFinding, blocks };
+      if (kind === FRAME.refusal) return { refusal: JSON.parse(said.toString()) as Refusal, blocks };
+    }
+    throw new Error('nothing was said');
+  } finally {
+    await room.close();
+  }
+}
+
+const exceeded = (word: string) => expect.objectContaining({ type: 'validation_error', message: expect.stringContaining(word), problem: expect.objectContaining({ code: 'file_limit_exceeded', param: '/content' }) });
+
+test('a file is read by a process that ends', async () => {
+  const { finding, blocks } = await read(HEADER + ROW);
+  expect(finding).toMatchObject({ kind: 'touchpoints', accepted: 1, rejected: 0 });
+  expect(blocks).toBe(1);
+});
+
+test('lines that each leave a quote open are read in the time that their size takes', async () => {
+  // Four megabytes; what was quadratic took 98 s for a tenth of it.
+  const lines = Math.ceil((4 * MIB) / 5);
+  const { finding } = await read(`${HEADER}${'a"b,\n'.repeat(lines)}`);
+  expect(finding).toMatchObject({ accepted: 0, rejected: lines });
+  const quoted = await read(`${HEADER}${'"a,b\n'.repeat(lines)}`);
+  expect(quoted.finding!.rejected).toBeGreaterThan(0);
+});
+
+test('of many rejects the first thousand are kept, the rest counted', async () => {
+  const { finding } = await read(`${HEADER}${'u,never,a\n'.repeat(5_000)}`);
+  expect(finding).toMatchObject({ accepted: 0, rejected: 5_000 });
+  expect(finding!.rejects).toHaveLength(1_000);
+  expect(finding!.rejects.at(-1)).toMatchObject({ line: 1_001, code: 'not_a_date', value: 'never' });
+});
+
+describe('past a limit the reader is ended, and the upload fails for good', () => {
+  const large = HEADER + ROW.repeat(1_000_000);
+
+  test('memory', async () => {
+    await expect(read(large, { memoryBytes: 48 * MIB })).rejects.toEqual(exceeded('memory (48 MiB allowed)'));
+  });
+
+  test('processor time', async () => {
+    await expect(read(large, { cpuMs: { base: 20, perMebibyte: 0 } })).rejects.toEqual(exceeded('processor time'));
+  });
+
+  test('the time that it lets others wait', async () => {
+    await expect(read(large, { waitMs: { base: 20, perMebibyte: 0 } })).rejects.toEqual(exceeded('too long'));
+  });
+
+  test('the engine of the process itself, where its heap is too small', async () => {
+    const rows = Array.from({ length: 900 }, () => Array.from({ length: 12_000 }, () => []));
+    await expect(read(JSON.stringify(rows), { memoryBytes: 120 * MIB }, { mediaType: 'application/json' })).rejects.toEqual(exceeded('memory'));
+  });
+});
+
+test('gzip that unfolds too far is refused while it unfolds', async () => {
+  const bomb = gzipSync(HEADER + '\n'.repeat(64 * MIB));
+  expect(bomb.length).toBeLessThan(100_000);
+  expect((await read(bomb)).refusal).toMatchObject({ type: 'validation_error', code: 'file_limit_exceeded', message: expect.stringContaining('unfolds') });
+});
+
+test('a reader opens its file and its program, and no other', async () => {
+  const secret = join(folder, 'secret.csv');
+  await writeFile(secret, HEADER + ROW);
+  const room = new ReadingRoom({ folder });
+  await using file = await room.receive([Buffer.from(HEADER)], Infinity);
+  const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: MIB } as const;
+  // The permission is for the file that was received; the order is changed to name another one on its way.
+  const changed = { ...order, toJSON: () => ({ ...order, path: secret, unpackedPath: `${secret}.unpacked` }) };
+  await expect(room.read(file, changed).next()).rejects.toThrow(/ERR_ACCESS_DENIED|permission/i);
+  await room.close();
+});
+
+test('what killed processes left is removed, what others are reading stays', async () => {
+  const own = join(folder, 'leftovers');
+  for (const name of ['999999999-gone', `${process.ppid}-alive`]) {
+    mkdirSync(join(own, name), { recursive: true });
+    writeFileSync(join(own, name, '1'), 'rows');
+  }
+  const room = new ReadingRoom({ folder: own });
+  await using file = await room.receive([Buffer.from(ROW)], Infinity);
+  expect(readdirSync(own).filter((name) => name.endsWith('gone'))).toEqual([]);
+  expect(readdirSync(own)).toContain(`${process.ppid}-alive`);
+  expect(existsSync(file.path)).toBe(true);
+  await file[Symbol.asyncDispose]();
+  expect(existsSync(file.path)).toBe(false);
+  await room.close();
+});
+
+test('a body that breaks off leaves nothing', async () => {
+  const own = join(folder, 'broken');
+  const room = new ReadingRoom({ folder: own });
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(HEADER);
+    throw new Error('gone');
+  }
+  await expect(room.receive(broken(), Infinity)).rejects.toThrow('gone');
+  await expect(room.receive([Buffer.alloc(100)], 50)).rejects.toMatchObject({ type: 'payload_too_large' });
+  expect(readdirSync(own, { recursive: true }).filter((name) => /\d+$/.test(String(name)))).toEqual([]);
+  await room.close();
+});
+
+test('a tenant has a hundred uploads under way at most, and its neighbours as many', () => {
+  const room = new ReadingRoom({ folder });
+  const leave = Array.from({ length: 100 }, () => room.enter('busy'));
+  expect(() => room.enter('busy')).toThrow(expect.objectContaining({ type: 'rate_limit_exceeded', problem: expect.objectContaining({ code: 'concurrency' }) }));
+  room.enter('neighbour')();
+  leave[0]!();
+  room.enter('busy');
+});
