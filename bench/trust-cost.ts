@@ -48,7 +48,7 @@ try {
   const room = new ReadingRoom({ folder: join(folder, 'uploads') });
   for (const file of files) {
     const options = { clickhouse, room, source, uploadId: newUuid(Date.now()), mediaType: 'text/csv', now: new Date() };
-    await ingestRecords(await room.inPlace(file, (await stat(file)).size), options);
+    await ingestRecords(await room.inPlace(source.accountId, file, (await stat(file)).size), options);
   }
   const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse)(source.accountId, source.dataSourceId);
 

@@ -74,7 +74,7 @@ try {
   const room = new ReadingRoom({ folder: join(folder, 'uploads') });
   // As the service does it: the body arrives on disk first.
   const ingest = async (file: string) => {
-    await using received = await room.receive(createReadStream(file, { highWaterMark: 1 << 20 }), Infinity);
+    await using received = await room.receive(key.accountId, createReadStream(file, { highWaterMark: 1 << 20 }), Infinity);
     return await ingestRecords(received, { clickhouse, room, source: key, uploadId: file, mediaType: 'text/csv', now: new Date() });
   };
   const ours = await measured(() => ingest(touchFile));

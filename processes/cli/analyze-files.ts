@@ -159,7 +159,7 @@ async function ingestFiles({ clickhouse, room }: Stores, source: { accountId: Uu
       progress.at(PROGRESS.ingest + (PROGRESS.journeys - PROGRESS.ingest) * share, `Reading ${printable(file.name)}`);
     };
     tellProgress(0);
-    await using placed = await room.inPlace(resolve(file.path), file.bytes);
+    await using placed = await room.inPlace(source.accountId, resolve(file.path), file.bytes);
     const report: IngestReport = await ingestRecords(placed, {
       clickhouse,
       room,

@@ -4,9 +4,9 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ProblemError } from '../../../../schema/problems.ts';
-import { usageOf } from './process-usage.ts';
+import { usageOf, type ProcessUsage } from './process-usage.ts';
 import { budgetOf, type ReadingLimits } from './reading-limits.ts';
-import { FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder } from './reading-messages.ts';
+import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder, type ReadingProgress } from './reading-messages.ts';
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
@@ -17,31 +17,52 @@ const WATCH_MS = 100;
 const NICENESS = 10;
 const KEPT_OUTPUT = 2_000;
 
+/** Processor time that the system lets a reader have, at the least: enough for many small files. */
+const MIN_CPU_MS = 120_000;
+/** A reader that has grown over this is not used again. */
+const REUSE_BYTES = 192 * 1024 * 1024;
+
 /** One part of what a reader says. */
 export interface Frame {
   readonly kind: FrameKind;
   readonly content: Buffer;
 }
 
+export interface ReaderOptions {
+  /** The one folder of files that it may open, and may unpack to. */
+  readonly folder: string;
+  /** A file elsewhere that it may open too. */
+  readonly alsoReads: string | undefined;
+  readonly limits: ReadingLimits;
+  /** Where readers keep their compiled program, so that the next one starts in a third of the time. */
+  readonly cacheFolder: string;
+  /** The most that its first file may take, milliseconds of processor time. */
+  readonly cpuMs: number;
+}
+
 /**
- * A process that reads one file. Its environment is empty, it may open its own program and that file only, and it is
- * ended when it takes more than the limits allow, or when whoever asked gives up.
+ * A process that reads files, one after the other, all of one tenant. Its environment is empty, it may open its own program and
+ * those files only, and it is ended when one takes more than the limits allow, or when whoever asked gives up.
  */
 export class ReaderProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #order: ReadingOrder;
+  readonly #limits: ReadingLimits;
+  readonly #frames: AsyncIterator<Frame>;
   readonly #exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-  readonly #waiting = new Stopwatch();
   #output = '';
   #ended = false;
-  /** The limit that was passed, in words. */
-  #passed: { readonly limit: string; readonly allowed: string } | undefined;
-  #bytesRead: number;
+  /** Of the file under way. */
+  #reading: Reading | undefined;
+  /** What the system still lets it have. */
+  #cpuLeftMs: number;
+  #cpuMs = 0;
+  #residentBytes = 0;
 
-  private constructor(order: ReadingOrder, fileBytes: number, cacheFolder: string) {
-    this.#order = order;
-    this.#bytesRead = fileBytes;
-    this.#child = spawnReader(order, cacheFolder);
+  constructor(options: ReaderOptions) {
+    this.#limits = options.limits;
+    this.#cpuLeftMs = Math.max(MIN_CPU_MS, options.cpuMs);
+    this.#child = spawnReader(options, this.#cpuLeftMs);
+    this.#frames = framesOf(this.#child.stdout)[Symbol.asyncIterator]();
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve({ code, signal }));
       this.#child.once('error', () => resolve({ code: null, signal: null }));
@@ -50,41 +71,38 @@ export class ReaderProcess {
     // A process that died on its way has closed the pipe; its end tells.
     this.#child.stdin.on('error', () => undefined);
     this.#child.stderr.on('data', (chunk: Buffer) => (this.#output = (this.#output + chunk.toString()).slice(-KEPT_OUTPUT)));
-    this.#child.stdin.end(JSON.stringify(order));
     void this.#watch();
   }
 
-  /**
-   * @param fileBytes size of the file; what reading it may take grows with it
-   * @param cacheFolder where readers keep their compiled program, so that the next one starts in a third of the time
-   */
-  static start(order: ReadingOrder, fileBytes: number, cacheFolder: string): ReaderProcess {
-    return new ReaderProcess(order, fileBytes, cacheFolder);
-  }
-
-  /** The limits are per mebibyte of content: a reader that gets on may take more. */
-  hasRead(bytes: number): void {
-    this.#bytesRead = Math.max(this.#bytesRead, bytes);
+  /** Whether it can be given a file that may take so much. */
+  mayRead(cpuMs: number): boolean {
+    return !this.#ended && this.#residentBytes < REUSE_BYTES && this.#cpuLeftMs - this.#cpuMs > cpuMs;
   }
 
   /**
-   * What the reader says, in order. While the caller is busy with a frame the reader waits, and its clock stands still.
+   * Has a file read: what the reader says of it, in order. While the caller is busy with a frame the reader waits, and its
+   * clock stands still. A caller who stops listening, or an error, ends the process.
    * @throws ProblemError `validation_error` (`file_limit_exceeded`) when it was ended past a limit
    */
-  async *frames(): AsyncGenerator<Frame> {
-    const frames = framesOf(this.#child.stdout)[Symbol.asyncIterator]();
+  async *read(order: ReadingOrder, fileBytes: number): AsyncGenerator<Frame, void, undefined> {
+    const reading = (this.#reading = new Reading(fileBytes, this.#cpuMs));
+    let isDone = false;
     try {
-      for (;;) {
-        this.#waiting.start();
-        const step = await frames.next();
-        this.#waiting.stop();
-        if (step.done === true) break;
+      this.#child.stdin.write(`${JSON.stringify(order)}\n`);
+      while (!isDone) {
+        reading.waiting.start();
+        const step = await this.#frames.next();
+        reading.waiting.stop();
+        if (step.done === true) throw await this.#failure(reading);
+        const { kind, content } = step.value;
+        if (kind === FRAME.progress) reading.bytes = Math.max(reading.bytes, (JSON.parse(content.toString()) as ReadingProgress).bytes);
+        isDone = kind === FRAME.finding || kind === FRAME.refusal;
+        // Whoever has heard the last word may not come back for another.
+        if (isDone) this.#reading = undefined;
         yield step.value;
       }
-      await this.#assertEnded();
     } finally {
-      this.end();
-      await this.#exited;
+      if (this.#reading !== undefined) this.end();
     }
   }
 
@@ -92,51 +110,74 @@ export class ReaderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  async #assertEnded(): Promise<void> {
+  async #failure(reading: Reading): Promise<Error> {
     const { code, signal } = await this.#exited;
-    if (this.#passed !== undefined) throw limitPassed(this.#passed);
-    if (code === 0) return;
+    if (reading.passed !== undefined) return limitPassed(reading.passed);
     // Limits that the system keeps (processor time), or the engine of the process itself (its heap).
-    if (signal === 'SIGXCPU' || signal === 'SIGKILL') throw limitPassed({ limit: 'it takes too long to read', allowed: 'its size' });
-    if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output)) throw limitPassed(memoryLimit(this.#order.limits));
-    throw new Error(`the reader of a file ended with ${signal ?? code}: ${this.#output.trim()}`);
+    if (signal === 'SIGXCPU' || signal === 'SIGKILL') return limitPassed({ limit: 'it takes too long to read', allowed: 'its size' });
+    if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output)) return limitPassed(memoryLimit(this.#limits));
+    return new Error(`the reader of a file ended with ${signal ?? code}: ${this.#output.trim()}`);
   }
 
   async #watch(): Promise<void> {
     const { pid } = this.#child;
-    const { limits } = this.#order;
     while (!this.#ended && pid !== undefined) {
       const usage = await usageOf(pid);
-      if (usage === null || this.#ended) return;
-      const cpuMs = budgetOf(limits.cpuMs, this.#bytesRead);
-      const waitMs = budgetOf(limits.waitMs, this.#bytesRead);
-      if (usage.residentBytes > limits.memoryBytes) this.#pass(memoryLimit(limits));
-      else if (usage.cpuMs > cpuMs) this.#pass({ limit: 'reading it takes too much processor time', allowed: `${Math.round(cpuMs / 1000)} s` });
-      else if (this.#waiting.elapsedMs > waitMs) this.#pass({ limit: 'reading it takes too long', allowed: `${Math.round(waitMs / 1000)} s` });
-      await sleep(WATCH_MS);
+      if (usage === null) return;
+      this.#cpuMs = usage.cpuMs;
+      this.#residentBytes = usage.residentBytes;
+      const passed = this.#reading?.limitPassed(usage, this.#limits);
+      if (passed !== undefined) {
+        this.#reading!.passed ??= passed;
+        this.end();
+      }
+      await sleep(WATCH_MS, undefined, { ref: false });
     }
-  }
-
-  #pass(passed: { readonly limit: string; readonly allowed: string }): void {
-    this.#passed ??= passed;
-    this.end();
   }
 }
 
-const memoryLimit = ({ memoryBytes }: ReadingLimits) => ({ limit: 'reading it takes too much memory', allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB` });
+interface PassedLimit {
+  /** In words. */
+  readonly limit: string;
+  readonly allowed: string;
+}
 
-function limitPassed({ limit, allowed }: { readonly limit: string; readonly allowed: string }): ProblemError {
+/** What one file has taken so far. */
+class Reading {
+  /** Of its content, or of the file while that is more: what reading it may take grows with it. */
+  bytes: number;
+  passed: PassedLimit | undefined;
+  /** Runs while others wait for the reader. */
+  readonly waiting = new Stopwatch();
+  readonly #cpuBeforeMs: number;
+
+  constructor(fileBytes: number, cpuBeforeMs: number) {
+    this.bytes = fileBytes;
+    this.#cpuBeforeMs = cpuBeforeMs;
+  }
+
+  limitPassed({ cpuMs, residentBytes }: ProcessUsage, limits: ReadingLimits): PassedLimit | undefined {
+    const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
+    if (residentBytes > limits.memoryBytes) return memoryLimit(limits);
+    if (cpuMs - this.#cpuBeforeMs > allowedCpuMs) return { limit: 'reading it takes too much processor time', allowed: `${Math.round(allowedCpuMs / 1000)} s` };
+    if (this.waiting.elapsedMs > allowedWaitMs) return { limit: 'reading it takes too long', allowed: `${Math.round(allowedWaitMs / 1000)} s` };
+    return undefined;
+  }
+}
+
+const memoryLimit = ({ memoryBytes }: ReadingLimits): PassedLimit => ({ limit: 'reading it takes too much memory', allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB` });
+
+function limitPassed({ limit, allowed }: PassedLimit): ProblemError {
   const detail = { param: '/content', code: 'file_limit_exceeded', message: `${limit}: ${allowed} allowed` };
   return new ProblemError('validation_error', `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`, { code: detail.code, param: detail.param, errors: [detail] });
 }
 
 /** `ulimit` holds also when nobody watches any more: a reader that is stuck ends although the service has gone. */
-function spawnReader(order: ReadingOrder, cacheFolder: string): ChildProcessByStdio<Writable, Readable, Readable> {
-  const heapMib = Math.round((order.limits.memoryBytes * 3) / 4 / 1024 ** 2);
-  const mayRead = [...CODE_FOLDERS, order.path, order.unpackedPath, cacheFolder].map((path) => `--allow-fs-read=${path}`);
-  const mayWrite = [order.unpackedPath, cacheFolder].map((path) => `--allow-fs-write=${path}`);
-  const cpuMs = budgetOf(order.limits.cpuMs, order.maxBytes);
-  const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, `--max-old-space-size=${heapMib}`, '--max-semi-space-size=16', PROGRAM];
+function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
+  const mayRead = [...CODE_FOLDERS, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
+  const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
+  const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=16'];
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
   const child = spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
   if (child.pid !== undefined) setPriority(child.pid, NICENESS);
   return child;

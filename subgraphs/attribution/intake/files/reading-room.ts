@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
-import { LARGE_FILE_BYTES, READING_LIMITS, type ReadingLimits } from './reading-limits.ts';
+import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, type ReadingLimits } from './reading-limits.ts';
 import { ReaderProcess, type Frame } from './reader-process.ts';
 import type { ReadingOrder } from './reading-messages.ts';
 
@@ -15,8 +16,9 @@ export interface ReadingRoomOptions {
   readonly limits?: Partial<ReadingLimits>;
 }
 
-/** A file that is there whole. Disposing of it deletes what the room holds of it. */
+/** A file of one tenant that is there whole. Disposing of it deletes what the room holds of it. */
 export interface ReceivedFile extends AsyncDisposable {
+  readonly tenant: string;
   readonly path: string;
   /** Where its reader may unpack it to. */
   readonly unpackedPath: string;
@@ -34,6 +36,9 @@ const MAX_UPLOADS_PER_TENANT = 100;
 /** An upload may fill so much of what the disk has left when it comes, so that one never fills it for all. */
 const SHARE_OF_FREE_DISK = 0.25;
 const DISK_LOOK_BYTES = 64 * 1024 * 1024;
+/** A reader that has nothing to do waits so long for its tenant's next file. */
+const IDLE_MS = 2_000;
+const MAX_IDLE = 4;
 const COMPILED = 'compiled';
 const OWN_FOLDER = /^\d+-/;
 
@@ -47,6 +52,8 @@ export class ReadingRoom {
   readonly #small = new FairTurns({ places: SMALL_PLACES, perTenant: 1 });
   readonly #large = new FairTurns({ places: LARGE_PLACES, perTenant: 1 });
   readonly #readers = new Set<ReaderProcess>();
+  /** By tenant, the one that has been idle longest first. */
+  readonly #idle = new Map<string, { readonly reader: ReaderProcess; readonly timer: NodeJS.Timeout }>();
   readonly #uploads = new Map<string, number>();
   #folder: Promise<string> | undefined;
   #received = 0;
@@ -78,8 +85,8 @@ export class ReadingRoom {
    * Takes a body in. Its file is deleted when it is disposed of.
    * @throws ProblemError `payload_too_large` beyond `maxBytes`; `service_unavailable` when the disk has no room for it
    */
-  async receive(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number, onBytes: (bytes: number) => void = () => undefined): Promise<ReceivedFile> {
-    const folder = await this.#ownFolder();
+  async receive(tenant: string, body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number, onBytes: (bytes: number) => void = () => undefined): Promise<ReceivedFile> {
+    const folder = await this.#folderOf(tenant);
     const path = join(folder, String((this.#received += 1)));
     const unpackedPath = `${path}.unpacked`;
     const dispose = async () => {
@@ -103,7 +110,7 @@ export class ReadingRoom {
     }
     try {
       await pipeline(Readable.from(bounded(), { objectMode: false }), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-      return { path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
+      return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
     } catch (error) {
       await dispose();
       throw isDiskFull(error) ? diskFull(error) : error;
@@ -111,9 +118,9 @@ export class ReadingRoom {
   }
 
   /** A file that lies on this machine already, and stays there. */
-  async inPlace(path: string, bytes: number): Promise<ReceivedFile> {
-    const unpackedPath = join(await this.#ownFolder(), `${(this.#received += 1)}.unpacked`);
-    return { path, unpackedPath, bytes, [Symbol.asyncDispose]: () => rm(unpackedPath, { force: true }) };
+  async inPlace(tenant: string, path: string, bytes: number): Promise<ReceivedFile> {
+    const unpackedPath = join(await this.#folderOf(tenant), `${(this.#received += 1)}.unpacked`);
+    return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: () => rm(unpackedPath, { force: true }) };
   }
 
   /** Waits for this tenant's turn to have a file read. @throws the signal's reason when it aborts meanwhile */
@@ -122,23 +129,58 @@ export class ReadingRoom {
   }
 
   /**
-   * Reads a file in a process of its own, which ends with this.
+   * Has a file read in a process that reads for its tenant alone.
    * @throws ProblemError `validation_error` with code `file_limit_exceeded` when it takes more than it may
    */
-  async *read(file: ReceivedFile, order: ReadingInstructions): AsyncGenerator<Frame, void, undefined> {
-    const reader = ReaderProcess.start({ ...order, path: file.path, unpackedPath: file.unpackedPath, limits: this.#limits }, file.bytes, join(this.#parent, COMPILED));
+  async *read(file: ReceivedFile, instructions: ReadingInstructions): AsyncGenerator<Frame, void, undefined> {
+    const { free, perByte } = this.#limits.unfoldedBytes;
+    const cpuMs = budgetOf(this.#limits.cpuMs, Math.min(instructions.maxBytes, free + perByte * file.bytes));
+    const reader = await this.#readerFor(file, cpuMs);
     this.#readers.add(reader);
     try {
-      for await (const frame of reader.frames()) yield frame;
+      yield* reader.read({ ...instructions, path: file.path, unpackedPath: file.unpackedPath, limits: this.#limits }, file.bytes);
     } finally {
       this.#readers.delete(reader);
+      this.#keep(file, reader);
     }
   }
 
   /** Ends every reader and deletes what has not been read. */
   async close(): Promise<void> {
     for (const reader of this.#readers) reader.end();
+    for (const tenant of this.#idle.keys()) this.#takeIdle(tenant)?.end();
     if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  async #readerFor({ tenant, path }: ReceivedFile, cpuMs: number): Promise<ReaderProcess> {
+    const folder = await this.#folderOf(tenant);
+    const idle = this.#takeIdle(tenant);
+    if (path.startsWith(folder) && idle?.mayRead(cpuMs) === true) return idle;
+    idle?.end();
+    return new ReaderProcess({ folder, alsoReads: path.startsWith(folder) ? undefined : path, limits: this.#limits, cacheFolder: join(this.#parent, COMPILED), cpuMs });
+  }
+
+  /** Starting a process takes longer than reading a small file: it stays a moment for the next of the same tenant. */
+  #keep({ tenant }: ReceivedFile, reader: ReaderProcess): void {
+    if (!reader.mayRead(0) || this.#idle.has(tenant)) return reader.end();
+    const timer = setTimeout(() => this.#takeIdle(tenant)?.end(), IDLE_MS).unref();
+    this.#idle.set(tenant, { reader, timer });
+    const [longestIdle] = this.#idle.keys();
+    if (this.#idle.size > MAX_IDLE) this.#takeIdle(longestIdle!)?.end();
+  }
+
+  #takeIdle(tenant: string): ReaderProcess | undefined {
+    const idle = this.#idle.get(tenant);
+    clearTimeout(idle?.timer);
+    this.#idle.delete(tenant);
+    return idle?.reader;
+  }
+
+  /** Readers see the files of their own tenant only. */
+  async #folderOf(tenant: string): Promise<string> {
+    const folder = join(await this.#ownFolder(), createHash('sha256').update(tenant).digest('hex').slice(0, 32));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
   }
 
   #ownFolder(): Promise<string> {

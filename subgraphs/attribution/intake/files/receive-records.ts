@@ -47,7 +47,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
     const { source, upload } = await beginUpload(services, principal, dataSourceId);
     const signs = new SignsOfLife(services, source, upload);
     try {
-      await using file = await services.readingRoom.receive(records.body, MAX_CONTENT_BYTES, (bytes) => signs.progress(bytes));
+      await using file = await services.readingRoom.receive(source.accountId, records.body, MAX_CONTENT_BYTES, (bytes) => signs.progress(bytes));
       const release = await services.readingRoom.turn(source.accountId, file.bytes);
       try {
         return await readAndStore(services, { source, upload, file, signs }, records, onStored);

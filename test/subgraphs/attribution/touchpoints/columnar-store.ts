@@ -47,14 +47,14 @@ export async function upload(clickhouse: ClickHouse, dataSourceId: string, conte
   const { body, ...options } = changes;
   uploads += 1;
   const number = uploads;
-  await using file = await room.receive(body ?? [typeof content === 'string' ? Buffer.from(content) : content], Infinity);
+  await using file = await room.receive('account', body ?? [typeof content === 'string' ? Buffer.from(content) : content], Infinity);
   return await ingestRecords(file, {
     clickhouse,
     room,
     source: { accountId: 'account', dataSourceId },
     uploadId: `upload-${number}`,
     mediaType: 'text/csv',
-    now: new Date(Date.UTC(2026, 0, 1) + number * 1000),
+    now: new Date(Date.UTC(2026, 3, 1) + number * 1000),
     ...options,
   });
 }

@@ -31,7 +31,7 @@ class CsvRecords implements RecordReader {
     for (;;) {
       if (!window.isFull) {
         await window.fill();
-        await sink.pause();
+        sink.pause();
       }
       scanner.position = window.position;
       while (window.left > 0 && window.isFull) {

@@ -51,13 +51,14 @@ export async function openJsonArray(content: AsyncIterable<Uint8Array>): Promise
   if (header.length === 0) throw invalidFile('unreadable_header', 'No row is a JSON object with columns');
   return {
     header,
-    async read(used, sink) {
+    read(used, sink) {
       const cells = new JsonCells(header, used);
       for (const [index, row] of objects.entries()) {
         if (row !== undefined && cells.take(row)) sink.row(cells.row, index + 1);
         else sink.unreadable(index + 1, row === undefined ? 'malformed_json' : 'row_too_long');
       }
-      await sink.pause();
+      sink.pause();
+      return Promise.resolve();
     },
   };
 }
@@ -77,7 +78,7 @@ class JsonLines implements RecordReader {
     for (let line = 1; ; ) {
       if (!window.isFull) {
         await window.fill();
-        await sink.pause();
+        sink.pause();
       }
       for (; window.left > 0 && window.isFull; line += 1) {
         const end = window.data.indexOf(LF, window.position);

@@ -99,7 +99,7 @@ interface OpenParquet {
   readonly limits: ReadingLimits;
 }
 
-async function readGroups(open: OpenParquet, used: ReadonlySet<number>, sink: RowSink): Promise<void> {
+function readGroups(open: OpenParquet, used: ReadonlySet<number>, sink: RowSink): void {
   const bytes = Buffer.allocUnsafe(2 * MAX_ROW_BYTES);
   const row = { ...emptyRow(open.leaves.length), data: bytes, count: open.leaves.length };
   const places = [...used];
@@ -120,8 +120,8 @@ async function readGroups(open: OpenParquet, used: ReadonlySet<number>, sink: Ro
       }
       if (isTooLong) sink.unreadable(line, 'row_too_long');
       else sink.row(row, line);
-      if (line % ROWS_BETWEEN_PAUSES === 0) await sink.pause();
+      if (line % ROWS_BETWEEN_PAUSES === 0) sink.pause();
     }
   }
-  await sink.pause();
+  sink.pause();
 }

@@ -10,10 +10,10 @@ import { detectLayout, type RecordLayout } from './record-kind.ts';
 import { NOT_TEXT, type RecordReader, type RowCells, type RowSink, type UnreadableCode } from './record-reader.ts';
 import { recordShape, type RecordShape, type RecordTable } from './record-tables.ts';
 
-/** Takes what the reader hands on, and lets it wait while there is enough. */
+/** Takes what the reader hands on; returns when it has been taken. */
 export interface Handover {
-  progress(bytes: number): Promise<void>;
-  block(head: BlockHead, parts: readonly Uint8Array[]): Promise<void>;
+  progress(bytes: number): void;
+  block(head: BlockHead, parts: readonly Uint8Array[]): void;
 }
 
 /** Large enough that a block becomes one part of decent size, small enough that a few fit into memory on both sides. */
@@ -31,7 +31,7 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   const layout = detectLayout(reader.header, order.mapping);
   const table = new RecordTables(layout, order, content, handover);
   await reader.read(new Set(layout.columns.values()), table);
-  await table.handOnAll();
+  table.handOnAll();
   return table.finding(content);
 }
 
@@ -101,15 +101,15 @@ class RecordTables implements RowSink {
     this.#reject(line, '', code, '');
   }
 
-  async pause(): Promise<void> {
-    await this.#handover.progress(this.#content.bytes);
+  pause(): void {
+    this.#handover.progress(this.#content.bytes);
     for (const table of this.#shape.tables) {
-      if (table.columns.reduce((sum, column) => sum + column.bytes, 0) >= BLOCK_BYTES) await this.#handOn(table);
+      if (table.columns.reduce((sum, column) => sum + column.bytes, 0) >= BLOCK_BYTES) this.#handOn(table);
     }
   }
 
-  async handOnAll(): Promise<void> {
-    for (const table of this.#shape.tables) await this.#handOn(table);
+  handOnAll(): void {
+    for (const table of this.#shape.tables) this.#handOn(table);
   }
 
   finding(content: FileContent): ReadingFinding {
@@ -139,12 +139,12 @@ class RecordTables implements RowSink {
     if (ms > this.#latestMs) this.#latestMs = ms;
   }
 
-  async #handOn(table: RecordTable): Promise<void> {
+  #handOn(table: RecordTable): void {
     const rows = this.#rows.get(table) ?? 0;
     if (rows === 0) return;
     const { currency } = this.#shape;
     currency?.settle(DEFAULT_CURRENCY);
-    await this.#handover.block({ table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY }, nativeBlock(table.columns, rows));
+    this.#handover.block({ table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY }, nativeBlock(table.columns, rows));
     for (const column of table.columns) column.clear();
     this.#rows.set(table, 0);
   }

@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type ReadingOrder } from '../reading-messages.ts';
 import { readRecords } from './read-records.ts';
 import { RefusedFileError } from './refused-file.ts';
 
 /**
- * The process that reads one file and ends. It holds no secret and no connection: an order comes in on standard input,
- * what the file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
+ * The process that reads files. It holds no secret and no connection: orders come in on standard input, one a line, and what
+ * each file holds goes out on standard output. Whoever started it watches what it takes, and ends it past a limit.
  */
 const OUT = 1;
 const PROGRESS_BYTES = 4 * 1024 * 1024;
@@ -25,19 +25,22 @@ const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value
 
 // Errors are many in a hostile file, and nobody reads where they were made.
 Error.stackTraceLimit = 0;
-const order = JSON.parse(await text(process.stdin)) as ReadingOrder;
-let told = 0;
-try {
-  const finding = await readRecords(order, {
-    progress(bytes) {
-      if (bytes - told < PROGRESS_BYTES) return Promise.resolve();
-      told = bytes;
-      return Promise.resolve(send(FRAME.progress, [json({ bytes })]));
-    },
-    block: (head, parts) => Promise.resolve(send(FRAME.block, [json(head), ...parts])),
-  });
-  send(FRAME.finding, [json(finding)]);
-} catch (error) {
-  if (!(error instanceof RefusedFileError)) throw error;
-  send(FRAME.refusal, [json(error.refusal)]);
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) await answer(JSON.parse(line) as ReadingOrder);
+
+async function answer(order: ReadingOrder): Promise<void> {
+  let told = 0;
+  try {
+    const finding = await readRecords(order, {
+      progress(bytes) {
+        if (bytes - told < PROGRESS_BYTES) return;
+        told = bytes;
+        send(FRAME.progress, [json({ bytes })]);
+      },
+      block: (head, parts) => send(FRAME.block, [json(head), ...parts]),
+    });
+    send(FRAME.finding, [json(finding)]);
+  } catch (error) {
+    if (!(error instanceof RefusedFileError)) throw error;
+    send(FRAME.refusal, [json(error.refusal)]);
+  }
 }

@@ -20,7 +20,7 @@ export interface RowSink {
   row(cells: RowCells, line: number): void;
   unreadable(line: number, code: UnreadableCode): void;
   /** Called every few megabytes: time to hand on what has gathered. */
-  pause(): Promise<void>;
+  pause(): void;
 }
 
 /** A file whose first rows were looked at: what its columns are called, and the way to its rows. One for each format. */

@@ -66,7 +66,7 @@ test('an upload whose process is killed leaves rows that sending it again comple
     const { ingestRecords } = await import('./subgraphs/attribution/intake/files/ingest-records.ts');
     const { ReadingRoom } = await import('./subgraphs/attribution/intake/files/reading-room.ts');
     const room = new ReadingRoom({ folder: ${JSON.stringify(join(folder, 'uploads'))} });
-    await ingestRecords(await room.inPlace(${JSON.stringify(file)}, ${content.length}), {
+    await ingestRecords(await room.inPlace('account', ${JSON.stringify(file)}, ${content.length}), {
       room, clickhouse: connectClickHouse({ url: process.env.STORE, database: 'liftgraph', logger: pino({ level: 'silent' }) }),
       source: ${JSON.stringify(SOURCE)}, uploadId: 'upload', mediaType: 'text/csv',
       now: new Date(Date.UTC(2025, 11, 1)), onProgress: ({ bytes }) => bytes > 40_000_000 && process.stdout.write('stored'),

@@ -26,7 +26,7 @@ interface Read {
 async function read(content: string | Buffer, limits: Partial<ReadingLimits> = {}, instructions: Partial<ReadingInstructions> = {}): Promise<Read> {
   const room = new ReadingRoom({ folder, limits });
   try {
-    await using file = await room.receive([Buffer.from(content)], Infinity);
+    await using file = await room.receive('tenant', [Buffer.from(content)], Infinity);
     let blocks = 0;
     const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: 1024 * MIB, ...instructions } as const;
     for await (const { kind, content: said } of room.read(file, order)) {
@@ -80,7 +80,7 @@ describe('past a limit the reader is ended, and the upload fails for good', () =
   });
 
   test('the engine of the process itself, where its heap is too small', async () => {
-    const rows = Array.from({ length: 900 }, () => Array.from({ length: 12_000 }, () => []));
+    const rows = Array.from({ length: 900 }, () => Array.from({ length: 9_000 }, () => []));
     await expect(read(JSON.stringify(rows), { memoryBytes: 120 * MIB }, { mediaType: 'application/json' })).rejects.toEqual(exceeded('memory'));
   });
 });
@@ -95,7 +95,7 @@ test('a reader opens its file and its program, and no other', async () => {
   const secret = join(folder, 'secret.csv');
   await writeFile(secret, HEADER + ROW);
   const room = new ReadingRoom({ folder });
-  await using file = await room.receive([Buffer.from(HEADER)], Infinity);
+  await using file = await room.receive('tenant', [Buffer.from(HEADER)], Infinity);
   const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: MIB } as const;
   // The permission is for the file that was received; the order is changed to name another one on its way.
   const changed = { ...order, toJSON: () => ({ ...order, path: secret, unpackedPath: `${secret}.unpacked` }) };
@@ -110,7 +110,7 @@ test('what killed processes left is removed, what others are reading stays', asy
     writeFileSync(join(own, name, '1'), 'rows');
   }
   const room = new ReadingRoom({ folder: own });
-  await using file = await room.receive([Buffer.from(ROW)], Infinity);
+  await using file = await room.receive('tenant', [Buffer.from(ROW)], Infinity);
   expect(readdirSync(own).filter((name) => name.endsWith('gone'))).toEqual([]);
   expect(readdirSync(own)).toContain(`${process.ppid}-alive`);
   expect(existsSync(file.path)).toBe(true);
@@ -126,9 +126,9 @@ test('a body that breaks off leaves nothing', async () => {
     yield Buffer.from(HEADER);
     throw new Error('gone');
   }
-  await expect(room.receive(broken(), Infinity)).rejects.toThrow('gone');
-  await expect(room.receive([Buffer.alloc(100)], 50)).rejects.toMatchObject({ type: 'payload_too_large' });
-  expect(readdirSync(own, { recursive: true }).filter((name) => /\d+$/.test(String(name)))).toEqual([]);
+  await expect(room.receive('tenant', broken(), Infinity)).rejects.toThrow('gone');
+  await expect(room.receive('tenant', [Buffer.alloc(100)], 50)).rejects.toMatchObject({ type: 'payload_too_large' });
+  expect(readdirSync(own, { recursive: true }).filter((name) => /\/\d+$/.test(String(name)))).toEqual([]);
   await room.close();
 });
 
