@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { isPassing } from '../../../platform/clickhouse/outage.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { DELIMITERS } from '../../../schema/value-lists.ts';
 import type { Delimiter } from '../data-sources/data-source.ts';
@@ -166,7 +167,7 @@ async function retried(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
+      if (!isPassing(error)) throw error;
       await sleep(pauseMs);
     }
   }
