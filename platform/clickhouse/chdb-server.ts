@@ -328,7 +328,9 @@ function startWatchdog(mostMemoryBytes: number): void {
   const counter = new Int32Array(beats);
   setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS);
   const workerData: WatchdogOptions = { beats, beatMs: BEAT_MS, mostMemoryBytes };
-  new Worker(new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url), { workerData });
+  const watchdog = new Worker(new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url), { workerData });
+  // Without it nobody would end this process.
+  watchdog.on('error', (error) => endProcess(String(error)));
 }
 
 const config = JSON.parse(await firstLine()) as ServerConfig;

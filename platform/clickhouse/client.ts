@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { outageAsProblem, statementEnded } from './outage.ts';
+import { isOutage, outageAsProblem, statementEnded } from './outage.ts';
 
 export interface ClickHouseOptions {
   /** `http(s)://user:password@host:port` of the embedded engine or of a server. */
@@ -94,8 +94,10 @@ class HttpClickHouse implements ClickHouse {
         // A block without rows has list columns without children, which no reader of columns expects.
         for await (const batch of reader) if (batch.numRows > 0) yield batch;
       }
+      // The reader takes a stream that was cut off for one that is over.
+      if (!stream.readableEnded) throw stream.errored ?? new Error('Premature close');
     } catch (error) {
-      throw problemOf(error, call, options);
+      throw problemOf(error, call);
     }
   }
 
@@ -171,6 +173,8 @@ function clientOf(url: string, database: string): ClickHouseClient {
 }
 
 interface Call {
+  /** Whether the statement has had all of its time, and its caller still waits. */
+  readonly isOverdue: () => boolean;
   readonly clickhouse_settings: ClickHouseSettings;
   readonly abort_signal: AbortSignal;
   readonly query_params?: Record<string, unknown>;
@@ -178,7 +182,9 @@ interface Call {
 
 function callOf({ params, settings, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: StatementOptions): Call {
   const patience = AbortSignal.timeout(timeoutMs + PATIENCE_MS);
+  const limitMs = performance.now() + timeoutMs;
   return {
+    isOverdue: () => performance.now() >= limitMs && signal?.aborted !== true,
     clickhouse_settings: { max_execution_time: Math.ceil(timeoutMs / 1000), ...settings } as ClickHouseSettings,
     abort_signal: signal === undefined ? patience : AbortSignal.any([patience, signal]),
     ...(params === undefined ? {} : { query_params: params }),
@@ -190,13 +196,13 @@ async function guarded<T>(options: StatementOptions, work: (call: Call) => Promi
   try {
     return await work(call);
   } catch (error) {
-    throw problemOf(error, call, options);
+    throw problemOf(error, call);
   }
 }
 
-/** Whoever ran out of patience did not meet an outage: the statement may be stuck. */
-function problemOf(error: unknown, { abort_signal }: Call, { signal }: StatementOptions): unknown {
-  return abort_signal.aborted && signal?.aborted !== true ? statementEnded(error) : outageAsProblem(error);
+/** A connection that is lost when the statement has had its time did not meet an outage of others: it may be stuck. */
+function problemOf(error: unknown, { isOverdue }: Call): unknown {
+  return isOverdue() && !(error instanceof ClickHouseError) && isOutage(error) ? statementEnded(error) : outageAsProblem(error);
 }
 
 async function* read(stream: Readable): AsyncGenerator<Uint8Array> {

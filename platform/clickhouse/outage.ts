@@ -39,7 +39,8 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ProblemError && error.type === 'service_unavailable' && error.problem.code !== STATEMENT_ENDED;
 }
 
-function isOutage(error: unknown): boolean {
+/** An engine out of resources, or a connection that failed. */
+export function isOutage(error: unknown): boolean {
   if (error instanceof ClickHouseError) return OUTAGE_CODES.has(error.code);
   for (let current = linkOf(error), depth = 0; current !== undefined && depth < 5; current = linkOf(current.errors?.[0] ?? current.cause), depth += 1) {
     if (OUTAGE_SYSTEM_CODES.has(String(current.code)) || OUTAGE_MESSAGES.test(String(current.message))) return true;

@@ -78,7 +78,8 @@ export class StatementWatch {
   }
 
   endAll(): void {
-    for (const end of [...this.#running.values()]) end();
+    // Each takes itself off the list.
+    for (const end of this.#running.values()) end();
   }
 
   /** Resolves when nothing runs but what is being ended. */
