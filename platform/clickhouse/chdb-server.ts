@@ -3,13 +3,14 @@ import { createReadStream, createWriteStream, writeSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { finished, pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 import { Session } from 'chdb';
 import type { WatchdogOptions } from './engine-watchdog.ts';
-import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, statusOf, writingTo, type StatementRequest } from './http-request.ts';
+import { drained, fail, flushed, textOf } from './http-answer.ts';
+import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, writingTo, type StatementRequest } from './http-request.ts';
 import { SessionPool } from './session-pool.ts';
 import { StatementWatch, StuckStatementError } from './statement-watch.ts';
 
@@ -39,7 +40,7 @@ interface Visit {
 }
 
 const USER = 'liftgraph';
-const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
+const MIB = 1024 ** 2;
 /** Statements with data come in the address. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 /** Of a statement's time. */
@@ -64,12 +65,23 @@ const DEFAULT_SETTINGS: readonly (readonly [string, string])[] = [
   ['compile_sort_description', '0'],
   ['async_insert', '0'],
   ['max_execution_time', '300'],
-  ['max_memory_usage', String(1024 ** 3)],
+  ['max_memory_usage', String(512 * MIB)],
   ['output_format_arrow_compression_method', 'none'],
   ['session_timezone', 'UTC'],
 ];
-/** Caches sized for a shared machine; what the engine would take by default assumes the machine is its own. */
-const CONNECTION_ARGS = ['--mark_cache_size=134217728', '--background_pool_size=2', '--background_schedule_pool_size=2'];
+/**
+ * Caches sized for a shared machine, and a bound for all statements together; what the engine would take by default assumes
+ * the machine is its own. Beyond the bound the largest statement is refused, and the others wait a moment for its memory.
+ */
+const CONNECTION_ARGS = [
+  `--max_server_memory_usage=${640 * MIB}`,
+  `--mark_cache_size=${64 * MIB}`,
+  `--primary_index_cache_size=${64 * MIB}`,
+  `--query_condition_cache_size=${16 * MIB}`,
+  `--parquet_metadata_cache_size=${8 * MIB}`,
+  '--background_pool_size=2',
+  '--background_schedule_pool_size=2',
+];
 
 class ChdbServer {
   readonly #config: ServerConfig;
@@ -165,7 +177,7 @@ class ChdbServer {
       response.end();
       return;
     }
-    const body = await text(request);
+    const body = await textOf(request);
     const statement = [call.query, body].filter(Boolean).join('\n');
     assertBound(statement, call.params);
     if (call.waitsForEnd) return this.#answerWhole(visit, statement, response);
@@ -269,45 +281,6 @@ function limitOf(settings: ReadonlyMap<string, string>): number {
   return 1_000 * (seconds > 0 && seconds < MAX_LIMIT_S ? seconds : MAX_LIMIT_S);
 }
 
-async function flushed(response: ServerResponse): Promise<void> {
-  if (!response.destroyed && !response.writableFinished) await finished(response).catch(() => undefined);
-}
-
-function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done).off('close', done);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    response.once('drain', done).once('close', done);
-    ended.addEventListener('abort', done, { once: true });
-    if (ended.aborted) done();
-  });
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > MAX_STATEMENT_BYTES) throw new EngineError(62, 'SYNTAX_ERROR', 'the statement is too long');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
-}
-
-function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof EngineError ? error.code : Number(/Code: (\d+)/.exec(message)?.[1] ?? 0) || undefined;
-  if (response.headersSent) return void response.destroy();
-  response.statusCode = statusOf(code);
-  if (code !== undefined) response.setHeader('X-ClickHouse-Exception-Code', String(code));
-  // The rest of an upload that was refused is not worth reading.
-  if (!request.complete) response.setHeader('Connection', 'close');
-  response.end(message.slice(Math.max(0, message.indexOf('Code: '))));
-}
-
 async function firstLine(): Promise<string> {
   return new Promise((resolve) => {
     let line = '';
@@ -322,19 +295,25 @@ async function firstLine(): Promise<string> {
   });
 }
 
-/** Starts the thread that ends the process when this one can't. */
-function startWatchdog(mostMemoryBytes: number): void {
+/**
+ * Starts the thread that ends the process when this one can't.
+ * @returns begins to tell it that this thread is free: opening a large store may take long
+ */
+function startWatchdog(mostMemoryBytes: number): () => void {
   const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const counter = new Int32Array(beats);
-  setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS);
   const workerData: WatchdogOptions = { beats, beatMs: BEAT_MS, mostMemoryBytes };
   const watchdog = new Worker(new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url), { workerData });
   // Without it nobody would end this process.
   watchdog.on('error', (error) => endProcess(String(error)));
+  return () => {
+    Atomics.add(counter, 0, 1);
+    setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS);
+  };
 }
 
 const config = JSON.parse(await firstLine()) as ServerConfig;
-startWatchdog(config.mostMemoryBytes);
+const beat = startWatchdog(config.mostMemoryBytes);
 await rm(config.spoolPath, { recursive: true, force: true });
 await mkdir(config.spoolPath, { recursive: true, mode: 0o700 });
 await mkdir(config.storePath, { recursive: true, mode: 0o700 });
@@ -344,4 +323,5 @@ process.on('SIGTERM', stop);
 process.stdin.on('end', stop);
 process.stdin.resume();
 const port = await server.listen();
+beat();
 process.stdout.write(`${JSON.stringify({ port })}\n`);

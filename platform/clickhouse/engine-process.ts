@@ -60,8 +60,14 @@ export class EngineProcess {
     const config = { ...options, storePath: join(folder, 'store'), spoolPath: join(folder, 'spool') };
     child.stdin.write(`${JSON.stringify(config)}\n`);
     if (child.pid !== undefined) await recordEngine(folder, child.pid);
-    const port = await portOf(child.stdout, exited, output);
-    return new EngineProcess(child, exited, output, port);
+    try {
+      return new EngineProcess(child, exited, output, await portOf(child.stdout, exited, output));
+    } catch (error) {
+      // One that hangs on its way would be in the way of the next.
+      child.kill('SIGKILL');
+      await exited;
+      throw error;
+    }
   }
 
   /** The last of what the process printed. */

@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads';
  * engine, it takes more memory than it may, or its parent has gone and it did not stop. It calls nothing of the engine.
  */
 export interface WatchdogOptions {
-  /** One 32-bit counter, which the main thread raises at every beat. */
+  /** One 32-bit counter, which the main thread raises at every beat once it is up. */
   readonly beats: SharedArrayBuffer;
   readonly beatMs: number;
   /** Resident. */
@@ -21,13 +21,13 @@ const STDERR = 2;
 const { beats, beatMs, mostMemoryBytes } = workerData as WatchdogOptions;
 const counter = new Int32Array(beats);
 const parent = process.ppid;
-let heard = -1;
+let heard = 0;
 let silent = 0;
 let orphaned = 0;
 
 setInterval(() => {
   const beat = Atomics.load(counter, 0);
-  silent = beat === heard ? silent + 1 : 0;
+  silent = beat > 0 && beat === heard ? silent + 1 : 0;
   heard = beat;
   orphaned = process.ppid === parent ? 0 : orphaned + 1;
   const takenBytes = process.memoryUsage.rss();
