@@ -1,13 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, writeSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 import { Session } from 'chdb';
-import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, statusOf, writingTo, type StatementRequest } from './http-request.ts';
-import { SessionPool, type PooledSession } from './session-pool.ts';
+import type { WatchdogOptions } from './engine-watchdog.ts';
+import { drained, fail, flushed, textOf } from './http-answer.ts';
+import { assertBound, EngineError, formatOfInsertData, literal, readingFrom, readStatementRequest, writingTo, type StatementRequest } from './http-request.ts';
+import { SessionPool } from './session-pool.ts';
+import { StatementWatch, StuckStatementError } from './statement-watch.ts';
 
 /**
  * The embedded columnar engine as a process of its own: chDB behind ClickHouse's HTTP interface, on loopback, for one
@@ -20,13 +25,35 @@ interface ServerConfig {
   readonly password: string;
   readonly port: number;
   readonly sessions: number;
+  /** Of this process, resident; beyond it the process ends. */
+  readonly mostMemoryBytes: number;
+}
+
+/** A statement on its way through. */
+interface Visit {
+  /** Names it among all that run. */
+  readonly tag: string;
+  readonly call: StatementRequest;
+  readonly database: string | undefined;
+  /** Aborts when the client has gone. */
+  readonly client: AbortSignal;
 }
 
 const USER = 'liftgraph';
-const MAX_STATEMENT_BYTES = 16 * 1024 * 1024;
+const MIB = 1024 ** 2;
 /** Statements with data come in the address. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-const DRAIN_MS = 15_000;
+/** Of a statement's time. */
+const MAX_LIMIT_S = 3_600;
+const DRAIN_MS = 5_000;
+/** What a killed statement has left to end when the process stops. */
+const KILL_MS = 2_000;
+const PING_MS = 2_000;
+const FLUSH_MS = 500;
+const BEAT_MS = 500;
+/** Whoever waited this long for a session did not have the time that its statement was given. */
+const LONG_WAIT_MS = 1_000;
+const STDERR = 2;
 const STREAMED_FORMAT = /\bformat\s+(ArrowStream)\s*;?\s*$/i;
 /**
  * Unless the request says otherwise. Spooled data arrives in one piece, so inserts must not wait for others. Compiling
@@ -38,18 +65,30 @@ const DEFAULT_SETTINGS: readonly (readonly [string, string])[] = [
   ['compile_sort_description', '0'],
   ['async_insert', '0'],
   ['max_execution_time', '300'],
-  ['max_memory_usage', String(1024 ** 3)],
+  ['max_memory_usage', String(512 * MIB)],
   ['output_format_arrow_compression_method', 'none'],
   ['session_timezone', 'UTC'],
 ];
-/** Caches sized for a shared machine; what the engine would take by default assumes the machine is its own. */
-const CONNECTION_ARGS = ['--mark_cache_size=134217728', '--background_pool_size=2', '--background_schedule_pool_size=2'];
+/**
+ * Caches sized for a shared machine, and a bound for all statements together; what the engine would take by default assumes
+ * the machine is its own. Beyond the bound the largest statement is refused, and the others wait a moment for its memory.
+ */
+const CONNECTION_ARGS = [
+  `--max_server_memory_usage=${640 * MIB}`,
+  `--mark_cache_size=${64 * MIB}`,
+  `--primary_index_cache_size=${64 * MIB}`,
+  `--query_condition_cache_size=${16 * MIB}`,
+  `--parquet_metadata_cache_size=${8 * MIB}`,
+  '--background_pool_size=2',
+  '--background_schedule_pool_size=2',
+];
 
 class ChdbServer {
   readonly #config: ServerConfig;
   readonly #pool: SessionPool;
   /** Stops statements; must never wait for one. */
   readonly #control: Session;
+  readonly #watch = new StatementWatch((tag) => this.#kill(tag));
   readonly #http: Server;
   readonly #running = new Set<Promise<void>>();
   #sequence = 0;
@@ -76,30 +115,43 @@ class ChdbServer {
     return typeof address === 'object' && address !== null ? address.port : this.#config.port;
   }
 
-  /** Takes no more requests, lets those that run finish for a while, then stops them. */
+  /** Takes no more requests, lets those that somebody waits for finish for a while, then ends the process whatever still runs. */
   async stop(): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#http.close();
     this.#http.closeIdleConnections();
-    const timer = setTimeout(() => void this.#kill("Settings['log_comment'] LIKE 'request-%'"), DRAIN_MS);
-    await Promise.allSettled(this.#running);
-    clearTimeout(timer);
-    this.#control.close();
-    this.#pool.close();
+    const answered = Promise.allSettled(this.#running);
+    await Promise.race([answered, this.#watch.untilOnlyKilled(), sleep(DRAIN_MS)]);
+    this.#watch.endAll();
+    await Promise.race([answered, sleep(KILL_MS)]);
+    endProcess();
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const tag = `request-${(this.#sequence += 1)}`;
+    const client = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) client.abort();
+    });
     try {
       if (this.#stopping) throw new EngineError(236, 'ABORTED', 'The server is shutting down');
       const url = new URL(request.url ?? '/', 'http://loopback');
-      if (url.pathname === '/ping') return void response.end('Ok.\n');
+      if (url.pathname === '/ping') return void response.end(await this.#ping());
       this.#authenticate(request);
-      await this.#serve(request, response, url, tag);
+      await this.#serve(request, response, url, { tag, client: client.signal });
     } catch (error) {
       fail(request, response, error);
+      if (error instanceof StuckStatementError) await this.#giveUp(response, tag);
     }
+    await flushed(response);
+  }
+
+  /** Whether the engine takes statements: not even a session may be free for that. */
+  async #ping(): Promise<string> {
+    const isAlive = await Promise.race([this.#control.queryAsync('SELECT 1').then(() => true), sleep(PING_MS, false, { ref: false })]);
+    if (!isAlive || this.#pool.isStalled) throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The engine takes no statements at the moment');
+    return 'Ok.\n';
   }
 
   #authenticate(request: IncomingMessage): void {
@@ -112,117 +164,121 @@ class ChdbServer {
     }
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse, url: URL, tag: string): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse, url: URL, { tag, client }: Pick<Visit, 'tag' | 'client'>): Promise<void> {
     const parsed = readStatementRequest(url);
     const settings = new Map(DEFAULT_SETTINGS.filter(([name]) => !parsed.settings.has(name)));
     const call = { ...parsed, settings: new Map([...settings, ...parsed.settings]) };
-    const database = url.searchParams.get('database') || undefined;
+    const visit = { tag, client, call, database: url.searchParams.get('database') || undefined };
     if (call.queryId !== undefined) response.setHeader('X-ClickHouse-Query-Id', call.queryId);
 
     const inUrl = call.query !== undefined && formatOfInsertData(call.query) !== undefined;
     if (inUrl) {
-      await this.#insert(call, database, tag, request);
+      await this.#insert(visit, request);
       response.end();
       return;
     }
-    const body = await text(request);
+    const body = await textOf(request);
     const statement = [call.query, body].filter(Boolean).join('\n');
     assertBound(statement, call.params);
-    response.once('close', () => {
-      if (!response.writableFinished) void this.#kill(`Settings['log_comment'] = ${literal(tag)}`);
-    });
-    if (call.waitsForEnd) return this.#answerWhole(call, database, tag, statement, response);
-    await this.#pool.with(async (pooled) => {
-      // Whoever waited for a session may have gone meanwhile.
-      if (!response.destroyed) await this.#answer(pooled, pooled.setup(database, tag, call), statement, call.defaultFormat, response);
-    });
+    if (call.waitsForEnd) return this.#answerWhole(visit, statement, response);
+    await this.#inTurn(visit, (session, setup, ended) => this.#answer(session, setup, statement, call.defaultFormat, response, ended));
   }
 
-  /** The body goes to a file first: constant memory at any size, and no data inside a statement. */
-  async #insert(call: StatementRequest, database: string | undefined, tag: string, request: IncomingMessage): Promise<void> {
-    const file = join(this.#config.spoolPath, tag);
+  /** Has the work done in a session of its own when the statement's tenant has its turn. The wait is part of its time. */
+  async #inTurn(visit: Visit, work: (session: Session, setup: string, ended: AbortSignal) => Promise<void>): Promise<void> {
+    const { tag, call, database, client } = visit;
+    const limitMs = limitOf(call.settings);
+    const late = AbortSignal.timeout(limitMs);
+    const startedMs = performance.now();
+    let waitedMs = 0;
     try {
-      const target = createWriteStream(file, { flags: 'wx', mode: 0o600 });
-      await (request.headers['content-encoding'] === 'gzip' ? pipeline(request, createGunzip(), target) : pipeline(request, target));
-      if (target.bytesWritten === 0) return;
-      const statement = readingFrom(file, call.query!);
-      assertBound(statement, call.params);
-      await this.#pool.with(async (pooled) => void (await pooled.session.queryAsync(pooled.setup(database, tag, call) + statement)));
+      await this.#pool.with(call.params.get('account_id') ?? '', AbortSignal.any([client, late]), async (pooled) => {
+        waitedMs = performance.now() - startedMs;
+        const isWrite = call.query !== undefined;
+        await this.#watch.run({ tag, limitMs: limitMs - waitedMs, client, isWrite }, (ended) => work(pooled.session, pooled.setup(database, tag, call), ended));
+      });
+    } catch (error) {
+      const isLate = error === late.reason || (waitedMs > LONG_WAIT_MS && error instanceof EngineError && !(error instanceof StuckStatementError));
+      throw isLate ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The statement waited too long for a session') : error;
+    }
+  }
+
+  /** The body goes to a file first: constant memory at any size, and no data inside a statement. Only whoever has a turn takes disk for it. */
+  async #insert(visit: Visit, request: IncomingMessage): Promise<void> {
+    const { call, tag } = visit;
+    const file = join(this.#config.spoolPath, tag);
+    const statement = readingFrom(file, call.query!);
+    assertBound(statement, call.params);
+    try {
+      await this.#inTurn(visit, async (session, setup, signal) => {
+        const target = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+        await (request.headers['content-encoding'] === 'gzip' ? pipeline(request, createGunzip(), target, { signal }) : pipeline(request, target, { signal }));
+        if (target.bytesWritten > 0) await session.queryAsync(setup + statement);
+      });
     } finally {
       await rm(file, { force: true });
     }
   }
 
   /** The result goes to a file first: constant memory at any size, and an error comes instead of an answer, never in the middle of one. */
-  async #answerWhole(call: StatementRequest, database: string | undefined, tag: string, statement: string, response: ServerResponse): Promise<void> {
-    const file = join(this.#config.spoolPath, tag);
+  async #answerWhole(visit: Visit, statement: string, response: ServerResponse): Promise<void> {
+    const file = join(this.#config.spoolPath, visit.tag);
     try {
       // The session is free again before the client reads, who may take his time.
-      await this.#pool.with(async (pooled) => {
-        if (!response.destroyed) await pooled.session.queryAsync(pooled.setup(database, tag, call) + writingTo(file, statement));
-      });
+      await this.#inTurn(visit, async (session, setup) => void (await session.queryAsync(setup + writingTo(file, statement))));
       if (!response.destroyed) await pipeline(createReadStream(file), response);
     } finally {
       await rm(file, { force: true });
     }
   }
 
-  async #answer(pooled: PooledSession, setup: string, statement: string, defaultFormat: string, response: ServerResponse): Promise<void> {
+  async #answer(session: Session, setup: string, statement: string, defaultFormat: string, response: ServerResponse, ended: AbortSignal): Promise<void> {
     const streamed = STREAMED_FORMAT.exec(statement);
     if (streamed === null) {
-      const result = await pooled.session.queryAsync(setup + statement, { format: defaultFormat });
+      const result = await session.queryAsync(setup + statement, { format: defaultFormat });
       response.setHeader('X-ClickHouse-Format', defaultFormat);
       response.setHeader('X-ClickHouse-Summary', JSON.stringify({ read_rows: String(result.rowsRead), read_bytes: String(result.bytesRead) }));
       response.end(result.bytes());
       return;
     }
     // Large results leave the engine block by block: neither it nor this process holds them whole.
-    await pooled.session.queryAsync(setup);
-    const stream = pooled.session.queryStream(statement.slice(0, streamed.index), { format: 'ArrowStream' });
+    await session.queryAsync(setup);
+    const stream = session.queryStream(statement.slice(0, streamed.index), { format: 'ArrowStream' });
     for await (const chunk of stream) {
       if (response.destroyed) break;
+      ended.throwIfAborted();
       if (!response.headersSent) response.setHeader('X-ClickHouse-Format', 'ArrowStream');
-      if (!response.write(chunk.raw())) await drained(response);
+      if (!response.write(chunk.raw())) await drained(response, ended);
     }
     response.end();
   }
 
   /** Never awaited to the end of the killed statement: a synchronous KILL deadlocks against the statement it waits for. */
-  async #kill(condition: string): Promise<void> {
-    await this.#control.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`).catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+  async #kill(tag: string): Promise<void> {
+    await this.#control.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(tag)} ASYNC`).catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+  }
+
+  /** A statement cannot be ended: its caller is told, so that nobody sends it again, and the process ends with everything in it. */
+  async #giveUp(response: ServerResponse, tag: string): Promise<void> {
+    this.#stopping = true;
+    await Promise.race([flushed(response), sleep(FLUSH_MS)]);
+    endProcess(`${tag} could not be ended`);
   }
 }
 
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.once('drain', done).once('close', done);
-  });
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > MAX_STATEMENT_BYTES) throw new EngineError(62, 'SYNTAX_ERROR', 'the statement is too long');
-    pieces.push(piece);
+/** Hard, since the engine waits for its statements when a process exits in order. Everything acknowledged is in its files. */
+function endProcess(cause?: string): void {
+  try {
+    if (cause !== undefined) writeSync(STDERR, `the engine's process was ended: ${cause}\n`);
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
   }
-  return Buffer.concat(pieces).toString();
 }
 
-function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof EngineError ? error.code : Number(/Code: (\d+)/.exec(message)?.[1] ?? 0) || undefined;
-  if (response.headersSent) return void response.destroy();
-  response.statusCode = statusOf(code);
-  if (code !== undefined) response.setHeader('X-ClickHouse-Exception-Code', String(code));
-  // The rest of an upload that was refused is not worth reading.
-  if (!request.complete) response.setHeader('Connection', 'close');
-  response.end(message.slice(Math.max(0, message.indexOf('Code: '))));
+/** In milliseconds; a statement without a limit has the longest. */
+function limitOf(settings: ReadonlyMap<string, string>): number {
+  const seconds = Number(settings.get('max_execution_time'));
+  return 1_000 * (seconds > 0 && seconds < MAX_LIMIT_S ? seconds : MAX_LIMIT_S);
 }
 
 async function firstLine(): Promise<string> {
@@ -239,17 +295,33 @@ async function firstLine(): Promise<string> {
   });
 }
 
+/**
+ * Starts the thread that ends the process when this one can't.
+ * @returns begins to tell it that this thread is free: opening a large store may take long
+ */
+function startWatchdog(mostMemoryBytes: number): () => void {
+  const beats = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const counter = new Int32Array(beats);
+  const workerData: WatchdogOptions = { beats, beatMs: BEAT_MS, mostMemoryBytes };
+  const watchdog = new Worker(new URL(`./engine-watchdog${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url), { workerData });
+  // Without it nobody would end this process.
+  watchdog.on('error', (error) => endProcess(String(error)));
+  return () => {
+    Atomics.add(counter, 0, 1);
+    setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS);
+  };
+}
+
 const config = JSON.parse(await firstLine()) as ServerConfig;
+const beat = startWatchdog(config.mostMemoryBytes);
 await rm(config.spoolPath, { recursive: true, force: true });
 await mkdir(config.spoolPath, { recursive: true, mode: 0o700 });
 await mkdir(config.storePath, { recursive: true, mode: 0o700 });
 const server = new ChdbServer(config);
-const stop = (): void => {
-  setTimeout(() => process.exit(1), 2 * DRAIN_MS).unref();
-  void server.stop().then(() => process.exit(0));
-};
+const stop = (): void => void server.stop();
 process.on('SIGTERM', stop);
 process.stdin.on('end', stop);
 process.stdin.resume();
 const port = await server.listen();
+beat();
 process.stdout.write(`${JSON.stringify({ port })}\n`);

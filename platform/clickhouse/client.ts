@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
 import { RecordBatchReader, type RecordBatch } from 'apache-arrow';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { outageAsProblem } from './outage.ts';
+import { isOutage, outageAsProblem, statementEnded } from './outage.ts';
 
 export interface ClickHouseOptions {
   /** `http(s)://user:password@host:port` of the embedded engine or of a server. */
@@ -19,7 +19,7 @@ export type StatementParam = string | number | boolean | readonly string[] | rea
 export interface StatementOptions {
   readonly params?: Readonly<Record<string, StatementParam>>;
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** Ends the statement, in the engine too. 30 s unless given. */
+  /** Ends the statement, in the engine too; a wait for its turn counts. 30 s unless given. */
   readonly timeoutMs?: number;
   /** Ends it earlier. */
   readonly signal?: AbortSignal;
@@ -27,7 +27,8 @@ export interface StatementOptions {
 
 /**
  * The columnar store: a thin face over ClickHouse's client, the same for the embedded engine and for a server.
- * Every call throws ProblemError `service_unavailable` when the store cannot be reached, is out of resources, or takes too long.
+ * Every call throws ProblemError `service_unavailable` when the store cannot be reached or is out of resources, with the code
+ * `statement_ended` when it takes too long: then it must not simply be sent again.
  */
 export interface ClickHouse {
   /** Rows of a SELECT (without FORMAT), each parsed by the schema. */
@@ -53,6 +54,11 @@ export interface ClickHouse {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** The engine ends the statement itself, and its own process if it must; this ends the waiting when it does not answer at all. */
+const PATIENCE_MS = 15_000;
+const PING_TIMEOUT_MS = 3_000;
+/** Far above what the engine runs at a time: its turns are fair among tenants, a line in front of it would not be. */
+const MAX_CONNECTIONS = 1_024;
 /** The socket's own limit is a net below the per-statement ones. */
 const SOCKET_TIMEOUT_MS = 3_600_000;
 const DATABASE_NAME = /^[A-Za-z_]\w{0,63}$/;
@@ -73,22 +79,25 @@ class HttpClickHouse implements ClickHouse {
   }
 
   async rows<S extends z.ZodType>(statement: string, row: S, options: StatementOptions = {}): Promise<z.output<S>[]> {
-    return guarded(async () => {
-      const result = await this.#client.query({ query: statement, format: 'JSONEachRow', ...callOf(options) });
+    return guarded(options, async (call) => {
+      const result = await this.#client.query({ query: statement, format: 'JSONEachRow', ...call });
       return (await result.json()).map((value) => row.parse(value));
     });
   }
 
   async *batches(statement: string, options: StatementOptions = {}): AsyncIterable<RecordBatch> {
+    const call = callOf(options);
     try {
-      const { stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...callOf(options) });
+      const { stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...call });
       // The embedded engine sends each block as an Arrow stream of its own; a server sends one for all.
       for await (const reader of RecordBatchReader.readAll(stream)) {
         // A block without rows has list columns without children, which no reader of columns expects.
         for await (const batch of reader) if (batch.numRows > 0) yield batch;
       }
+      // The reader takes a stream that was cut off for one that is over.
+      if (!stream.readableEnded) throw stream.errored ?? new Error('Premature close');
     } catch (error) {
-      throw outageAsProblem(error);
+      throw problemOf(error, call);
     }
   }
 
@@ -97,32 +106,32 @@ class HttpClickHouse implements ClickHouse {
     // The client listens for the signal, and does not look at it first.
     options.signal?.throwIfAborted();
     // The time limit is the statement's; whoever reads the file may take longer.
-    const call = callOf({ ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, max_execution_time: Math.ceil(timeoutMs / 1000), wait_end_of_query: 1 } });
-    const { stream } = await guarded(() => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }));
+    const limits = { max_execution_time: Math.ceil(timeoutMs / 1000), wait_end_of_query: 1 };
+    const { stream } = await guarded({ ...options, timeoutMs: SOCKET_TIMEOUT_MS, settings: { ...settings, ...limits } }, (call) => this.#client.exec({ query: `${statement} FORMAT ${format}`, ...call }));
     return read(stream);
   }
 
   async insert(statement: string, data: Uint8Array | AsyncIterable<Uint8Array>, options: StatementOptions = {}): Promise<void> {
-    await guarded(async () => {
+    await guarded(options, async (call) => {
       const values = data instanceof Uint8Array ? Readable.from([data], { objectMode: false }) : Readable.from(data, { objectMode: false });
-      const { stream } = await this.#client.exec({ query: statement, values, ...callOf(options) });
+      const { stream } = await this.#client.exec({ query: statement, values, ...call });
       await drain(stream);
     });
   }
 
   async command(statement: string, options: StatementOptions = {}): Promise<void> {
-    await guarded(() => this.#client.command({ query: statement, ...callOf(options) }));
+    await guarded(options, (call) => this.#client.command({ query: statement, ...call }));
   }
 
   async ping(): Promise<void> {
-    const result = await this.#client.ping();
+    const result = await this.#client.ping({ select: false, abort_signal: AbortSignal.timeout(PING_TIMEOUT_MS) });
     if (!result.success) throw outageAsProblem(result.error);
   }
 
   async migrate(statements: readonly string[]): Promise<void> {
     await this.#createDatabase();
     await this.command('CREATE TABLE IF NOT EXISTS schema_statements (digest String) ENGINE = MergeTree ORDER BY digest');
-    const result = await guarded(() => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow' }));
+    const result = await guarded({}, (call) => this.#client.query({ query: 'SELECT DISTINCT digest FROM schema_statements', format: 'JSONEachRow', ...call }));
     const done = new Set((await result.json<{ digest: string }>()).map(({ digest }) => digest));
     const missing = statements.map((statement) => ({ statement, digest: createHash('sha256').update(statement).digest('hex') })).filter(({ digest }) => !done.has(digest));
     const ran: string[] = [];
@@ -145,7 +154,7 @@ class HttpClickHouse implements ClickHouse {
   async #createDatabase(): Promise<void> {
     const client = clientOf(this.#options.url, 'default');
     try {
-      await guarded(() => client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\`` }));
+      await guarded({}, (call) => client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\``, ...call }));
     } finally {
       await client.close();
     }
@@ -158,30 +167,42 @@ function clientOf(url: string, database: string): ClickHouseClient {
     database,
     application: 'liftgraph',
     request_timeout: SOCKET_TIMEOUT_MS,
-    max_open_connections: 32,
+    max_open_connections: MAX_CONNECTIONS,
     log: { level: ClickHouseLogLevel.OFF },
   });
 }
 
-function callOf({ params, settings, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: StatementOptions): {
-  clickhouse_settings: ClickHouseSettings;
-  abort_signal: AbortSignal;
-  query_params?: Record<string, unknown>;
-} {
+interface Call {
+  /** Whether the statement has had all of its time, and its caller still waits. */
+  readonly isOverdue: () => boolean;
+  readonly clickhouse_settings: ClickHouseSettings;
+  readonly abort_signal: AbortSignal;
+  readonly query_params?: Record<string, unknown>;
+}
+
+function callOf({ params, settings, timeoutMs = DEFAULT_TIMEOUT_MS, signal }: StatementOptions): Call {
+  const patience = AbortSignal.timeout(timeoutMs + PATIENCE_MS);
+  const limitMs = performance.now() + timeoutMs;
   return {
+    isOverdue: () => performance.now() >= limitMs && signal?.aborted !== true,
     clickhouse_settings: { max_execution_time: Math.ceil(timeoutMs / 1000), ...settings } as ClickHouseSettings,
-    // The engine ends the statement itself; this ends the waiting when the engine does not answer at all.
-    abort_signal: AbortSignal.any([AbortSignal.timeout(timeoutMs + 2_000), ...(signal === undefined ? [] : [signal])]),
+    abort_signal: signal === undefined ? patience : AbortSignal.any([patience, signal]),
     ...(params === undefined ? {} : { query_params: params }),
   };
 }
 
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
+async function guarded<T>(options: StatementOptions, work: (call: Call) => Promise<T>): Promise<T> {
+  const call = callOf(options);
   try {
-    return await work();
+    return await work(call);
   } catch (error) {
-    throw outageAsProblem(error);
+    throw problemOf(error, call);
   }
+}
+
+/** A connection that is lost when the statement has had its time did not meet an outage of others: it may be stuck. */
+function problemOf(error: unknown, { isOverdue }: Call): unknown {
+  return isOverdue() && !(error instanceof ClickHouseError) && isOutage(error) ? statementEnded(error) : outageAsProblem(error);
 }
 
 async function* read(stream: Readable): AsyncGenerator<Uint8Array> {

@@ -9,11 +9,15 @@ export interface EngineProcessOptions {
   readonly password: string;
   /** 0 for a free one. */
   readonly port: number;
+  /** For statements of tenants. */
   readonly sessions: number;
+  /** Resident; an engine that takes more is ended. */
+  readonly mostMemoryBytes: number;
 }
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 40_000;
+/** The process ends itself within 7 s, unless its main thread hangs. */
+const STOP_TIMEOUT_MS = 8_000;
 const KEPT_OUTPUT = 4_000;
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
@@ -37,8 +41,8 @@ export class EngineProcess {
     // The folder is an argument so that the process can be told from another one's; its secrets come by standard input.
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, folder], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A thread for each statement that may run, and some for files.
-      env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', UV_THREADPOOL_SIZE: String(options.sessions + 6) },
+      // A thread for each statement that may run, and some for files and for control.
+      env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', UV_THREADPOOL_SIZE: String(options.sessions + 8) },
       // A group of its own, so that Ctrl-C reaches the parent alone and the engine stops in its turn.
       detached: true,
     });
@@ -56,8 +60,14 @@ export class EngineProcess {
     const config = { ...options, storePath: join(folder, 'store'), spoolPath: join(folder, 'spool') };
     child.stdin.write(`${JSON.stringify(config)}\n`);
     if (child.pid !== undefined) await recordEngine(folder, child.pid);
-    const port = await portOf(child.stdout, exited, output);
-    return new EngineProcess(child, exited, output, port);
+    try {
+      return new EngineProcess(child, exited, output, await portOf(child.stdout, exited, output));
+    } catch (error) {
+      // One that hangs on its way would be in the way of the next.
+      child.kill('SIGKILL');
+      await exited;
+      throw error;
+    }
   }
 
   /** The last of what the process printed. */

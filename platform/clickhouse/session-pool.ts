@@ -1,7 +1,11 @@
 import { Session } from 'chdb';
+import { CrowdedTurnsError, FairTurns } from '../fair-turns.ts';
 import { EngineError, literal, type StatementRequest } from './http-request.ts';
 
 const MAX_WAITING = 256;
+/** For statements of no tenant: migrations, the sandbox, deletes. */
+const HOUSE_SESSIONS = 2;
+const STALLED_MS = 15_000;
 
 /** A connection to the engine in this process, and what the statement before it left set. */
 class PooledSession {
@@ -25,65 +29,73 @@ class PooledSession {
 }
 
 /**
- * Several sessions on one data directory, so that statements run beside each other. The engine's own bound-parameter call
- * is serialised over the whole process; parameters go as `SET param_x` ahead of the statement instead.
+ * Several sessions on one data directory, so that statements run beside each other: handed out fairly among tenants, half
+ * of them to one at most, with a few apart for statements of no tenant. The engine's own bound-parameter call is serialised
+ * over the whole process; parameters go as `SET param_x` ahead of the statement instead.
  */
 export class SessionPool {
   readonly #path: string;
   readonly #connectionArgs: readonly string[];
-  readonly #size: number;
-  readonly #all = new Set<PooledSession>();
+  readonly #sessions: number;
   readonly #free: PooledSession[] = [];
-  readonly #waiting: ((session: PooledSession) => void)[] = [];
+  readonly #tenants: FairTurns;
+  readonly #house = new FairTurns({ places: HOUSE_SESSIONS, perTenant: HOUSE_SESSIONS, waitingPerTenant: MAX_WAITING });
 
-  constructor(path: string, connectionArgs: readonly string[], size: number) {
+  /** Sessions that tenants have, and when the last of them was given back. */
+  #taken = 0;
+  #givenBackMs = performance.now();
+
+  /** @param sessions for statements of tenants */
+  constructor(path: string, connectionArgs: readonly string[], sessions: number) {
     this.#path = path;
     this.#connectionArgs = connectionArgs;
-    this.#size = size;
+    this.#sessions = sessions;
+    this.#tenants = new FairTurns({ places: sessions, perTenant: Math.ceil(sessions / 2), waitingPerTenant: MAX_WAITING });
     this.#free.push(this.#open());
   }
 
-  async with<T>(work: (session: PooledSession) => Promise<T>): Promise<T> {
-    const session = await this.#take();
+  /**
+   * @param tenant whose turn it is; empty for a statement of no tenant
+   * @throws EngineError 202 when too many of the tenant's wait; the signal's reason when it aborts before the turn
+   */
+  async with<T>(tenant: string, signal: AbortSignal, work: (session: PooledSession) => Promise<T>): Promise<T> {
+    const release = await this.#turn(tenant, signal);
+    const counted = tenant === '' ? 0 : 1;
+    this.#taken += counted;
     try {
-      const result = await work(session);
-      this.#giveBack(session);
-      return result;
-    } catch (error) {
-      // A failed statement may have left any part of its settings behind; a new session costs a millisecond.
-      this.#discard(session);
-      throw error;
+      const session = this.#free.pop() ?? this.#open();
+      try {
+        const result = await work(session);
+        this.#free.push(session);
+        return result;
+      } catch (error) {
+        // A failed statement may have left any part of its settings behind; a new session costs a millisecond. One whose
+        // statement still runs is closed when that ends.
+        session.session.close();
+        throw error;
+      }
+    } finally {
+      this.#taken -= counted;
+      if (counted > 0) this.#givenBackMs = performance.now();
+      release();
     }
   }
 
-  close(): void {
-    for (const { session } of this.#all) session.close();
+  /** Whether tenants have all sessions, others wait, and none was given back for long. */
+  get isStalled(): boolean {
+    return this.#taken === this.#sessions && this.#tenants.waiting > 0 && performance.now() - this.#givenBackMs > STALLED_MS;
   }
 
-  #giveBack(session: PooledSession): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free.push(session);
-    else next(session);
-  }
-
-  #discard(session: PooledSession): void {
-    this.#all.delete(session);
-    session.session.close();
-    this.#waiting.shift()?.(this.#open());
+  async #turn(tenant: string, signal: AbortSignal): ReturnType<FairTurns['take']> {
+    try {
+      return await (tenant === '' ? this.#house : this.#tenants).take(tenant, signal);
+    } catch (error) {
+      throw error instanceof CrowdedTurnsError ? new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message) : error;
+    }
   }
 
   #open(): PooledSession {
-    const session = new PooledSession(this.#path, this.#connectionArgs);
-    this.#all.add(session);
-    return session;
-  }
-
-  #take(): Promise<PooledSession> | PooledSession {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    if (this.#all.size < this.#size) return this.#open();
-    if (this.#waiting.length >= MAX_WAITING) throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'Too many simultaneous queries');
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new PooledSession(this.#path, this.#connectionArgs);
   }
 }
 

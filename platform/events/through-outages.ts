@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProblemError } from '../../schema/problems.ts';
+import { isPassing } from '../clickhouse/outage.ts';
 
 /**
  * A store that crashed is back within seconds, and the locks of a worker that froze in a transaction are given back after
@@ -13,7 +13,7 @@ export async function throughOutages<T>(signal: AbortSignal, work: () => Promise
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable') throw error;
+      if (!isPassing(error)) throw error;
       await sleep(pauseMs, undefined, { signal });
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { isPassing } from '../../../../platform/clickhouse/outage.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../../data-sources/data-source.ts';
@@ -175,7 +176,7 @@ async function retried(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.type !== 'service_unavailable' || error.problem.code === 'statement_ended') throw error;
+      if (!isPassing(error)) throw error;
       await sleep(pauseMs);
     }
   }
