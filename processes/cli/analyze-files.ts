@@ -9,7 +9,8 @@ import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-serv
 import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import { analyze, AnalysisFailedError, type RunParameters } from '../../subgraphs/attribution/attributions/analyze.ts';
+import { AnalysisFailedError } from '../../subgraphs/attribution/attributions/analysis-failed-error.ts';
+import { analyze, type RunParameters } from '../../subgraphs/attribution/attributions/analyze.ts';
 import { measureEvidence } from '../../subgraphs/attribution/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../../subgraphs/attribution/attributions/compose-figures.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
@@ -91,7 +92,7 @@ async function runOn(clickhouse: ClickHouse, request: AnalyzeRequest, services: 
   const dateRange = rangeOf(request, ingested, now);
   const granularity = request.granularity ?? granularityOf(dateRange);
   const data = await loadRunData(clickhouse)(
-    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
+    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', now, experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
     () => undefined,
     signal,
   );

@@ -214,7 +214,7 @@ test('a file of paths: dated rows by range, undated ones always, and no events',
   const { paths, totals } = await loadPaths(queryOf(source));
   expect(faultOfPathTable(paths)).toBeNull();
   expect(pathsOf(paths)).toEqual({ 'a > b': [2, 30.3, 2], b: [2, 5, 1] });
-  expect(totals).toEqual({ journeys: 7, convertingJourneys: 4, conversions: 7, revenue: 42.8, unattributedConversions: 3, unattributedRevenue: 7.5, touches: 2 * 4 + 3 });
+  expect(totals).toEqual({ journeys: 7, convertingJourneys: 4, conversions: 7, revenue: 42.8, turnover: 42.8, unattributedConversions: 3, unattributedRevenue: 7.5, touches: 2 * 4 + 3 });
   expect(await loadEvents(queryOf(source))).toBeNull();
 });
 

@@ -25,8 +25,9 @@ let sources = 0;
 
 /** What an analysis of each range finds, and what is compared with it: the same to the cent, or a refresh would cause the next. */
 async function expectSame(dataSourceId: string): Promise<void> {
-  const revenueOf = await readRevenue(store.clickhouse, { accountId: 'account', dataSourceId });
-  for (const [start, end, conversionEvent] of [['2025-02-01', '2025-02-28', 'purchase'], ['2025-02-02', '2025-02-02', 'purchase'], ['2025-01-01', '2025-03-31', 'signup']] as const) {
+  const queries = ([['2025-02-01', '2025-02-28', 'purchase'], ['2025-02-02', '2025-02-02', 'purchase'], ['2025-01-01', '2025-02-28', 'signup']] as const).map(([start, end, conversionEvent]) => ({ start, end, conversionEvent }));
+  const revenueOf = await readRevenue(store.clickhouse, { accountId: 'account', dataSourceId }, queries);
+  for (const { start, end, conversionEvent } of queries) {
     const { totals } = await loadJourneys(store.clickhouse, { accountId: 'account', dataSourceId, dateRange: [start, end], lookbackDays: 30, conversionEvent });
     expect({ start, end, conversionEvent, cents: revenueOf({ start, end, conversionEvent }) }).toEqual({ start, end, conversionEvent, cents: toCents(totals.revenue) });
   }

@@ -1,0 +1,25 @@
+import { areFiguresInRange, FIGURES_OUT_OF_RANGE } from './amount-range.ts';
+import type { Attribution, AttributionFailure, AttributionStatus } from './attribution.ts';
+import type { AnalysisFigures } from './figures.ts';
+
+/** An analysis as readers are told of it. */
+export interface Publication {
+  readonly status: AttributionStatus;
+  readonly figures: AnalysisFigures | null;
+  readonly failure: AttributionFailure | null;
+}
+
+const UNREADABLE: AttributionFailure = { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' };
+
+/**
+ * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts: what one
+ * of them left shows as the failure that it would be today, so that a page of analyses has all the others.
+ */
+export function publicationOf({ status, result, failure }: Pick<Attribution, 'status' | 'result' | 'failure'>): Publication {
+  const figures = result ?? null;
+  if (figures === null) return { status, figures, failure: failure ?? null };
+  const fault = typeof figures.revenueCents !== 'number' || !Array.isArray(figures.channels) ? UNREADABLE : areFiguresInRange(figures) ? null : FIGURES_OUT_OF_RANGE;
+  if (fault === null) return { status, figures, failure: failure ?? null };
+  // While a refresh is under way, there is hope.
+  return status === 'completed' ? { status: 'failed', figures: null, failure: fault } : { status, figures: null, failure: null };
+}
