@@ -55,7 +55,7 @@ class Shop {
   /** Counts and checks the stored rows anew, as the next upload would. */
   async measure(): Promise<void> {
     await this.caller.post(`/data-sources/${this.id}/sync`, {});
-    for (let tries = 0; tries < 200; tries += 1) {
+    for (let tries = 0; tries < 800; tries += 1) {
       const { body } = await this.status();
       const [latest] = body['recent_syncs'] as unknown as Json[];
       if (String(latest!['status']) === 'completed') return;
@@ -68,8 +68,8 @@ class Shop {
     return this.caller.get(`/data-sources/${this.id}/status`);
   }
 
-  run(others: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
-    return this.caller.post('/attribution', { data_source_id: this.id, date_range: RANGE, ...others });
+  run(others: Readonly<Record<string, unknown>> = {}, query = ''): Promise<Answer> {
+    return this.caller.post(`/attribution${query}`, { data_source_id: this.id, date_range: RANGE, ...others });
   }
 }
 
@@ -92,7 +92,9 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
 
   test('days of other centuries count in the totals and break nothing', async () => {
     const shop = await Shop.open(house);
-    await shop.store('spend', ['1900-01-02', '2026-09-03', '2299-12-31'].map((date) => ({ date, channel: 'email', spend: '5' })));
+    await shop.send('date,channel,spend\n2026-09-03,email,5\n');
+    const before = await shop.run({}, '?include=diagnostics');
+    await shop.store('spend', ['1900-01-02', '2299-12-31'].map((date) => ({ date, channel: 'email', spend: '5' })));
     // The last day that four digits can write lies beyond what the engine reads as text.
     const columns = 'account_id, data_source_id, date, channel, campaign, spend, impressions, clicks, version';
     await house.backing.clickhouse.command(`INSERT INTO spend (${columns}) SELECT '${shop.key.accountId}', '${shop.key.dataSourceId}', CAST(2932896 AS Date32), 'email', '', 5, 0, 0, 1`);
@@ -109,23 +111,12 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
     const { rows } = await asOwner(house, (owner) => owner.query<{ day: string }>(`select day::text from attribution.source_days where data_source_id = $1 order by day`, [shop.key.dataSourceId]));
     expect(rows.map(({ day }) => day)).toEqual(Array.from({ length: 25 }, (_, number) => `2026-09-${String(1 + number).padStart(2, '0')}`));
 
-    const run = await shop.run();
+    const run = await shop.run({}, '?include=diagnostics');
     expect(run).toMatchObject({ status: 200, body: { status: 'completed', revenue: 1500, conversions: 30 } });
+    expect(String(run.body['diagnostics']!['run_digest'])).toBe(String(before.body['diagnostics']!['run_digest']));
     const email = (run.body['channel_impact'] as unknown as Json[]).find(({ channel }) => String(channel) === 'email')!;
     expect(Number(email['spend'])).toBe(5);
     expect((await shop.send('date,channel,spend\n2026-09-04,email,5\n')).status).toBe(202);
-  });
-
-  test('a source with a row every decade lists the gaps of the last 731 days alone', async () => {
-    const shop = await Shop.open(house);
-    await shop.store('spend', ['2000-01-01', '2010-06-01', '2020-06-01'].map((date) => ({ date, channel: 'email', spend: '5' })));
-    await shop.measure();
-    const { text, body } = await shop.status();
-    expect(body['coverage']).toMatchObject({ earliest: '2000-01-01', latest: '2026-09-25' });
-    const missing = body['coverage']!['missing_days'] as unknown as string[];
-    expect(missing).toHaveLength(731 - 25);
-    expect([missing[0], missing.at(-1)]).toEqual(['2024-09-25', '2026-08-31']);
-    expect(text.length).toBeLessThan(32_000);
   });
 
   test('an order beyond what cents can count fails its analysis, and no other', async () => {
@@ -152,6 +143,47 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
     // Corrected, the row is a row like any other.
     expect((await shop.send('order_id,user_id,timestamp,revenue\nabsurd,u1,2026-09-12T10:00:00Z,99.99\n')).status).toBe(202);
     expect((await shop.run()).body).toMatchObject({ status: 'completed', revenue: 1599.99 });
+  });
+
+  test('an analysis that was stored with such figures shows as failed, in its list and by itself; those beside it are as they were', async () => {
+    const shop = await Shop.open(house);
+    const ids: string[] = [];
+    for (let number = 0; number < 4; number += 1) ids.push(String((await shop.run()).body['id']));
+    const spoil = (id: string, change: string) => asOwner(house, (owner) => owner.query(`update attribution.attributions set result = ${change} where id = $1`, [uuidFromPublicId('attr', id)]));
+    await spoil(ids[0]!, `result || '{"revenueCausalCents": 10000000000154999, "revenueLastclickCents": 10000000000154999, "revenueCents": 10000000000154999}'`);
+    await spoil(ids[1]!, `'{}'`);
+    await asOwner(house, (owner) => owner.query(`update attribution.attributions set trust = trust || '{"claims": null}' where id = $1`, [uuidFromPublicId('attr', ids[2]!)]));
+    const list = await shop.caller.get('/attribution');
+    expect(list.status).toBe(200);
+    expect(list.body['data']).toMatchObject([
+      { id: ids[3], status: 'completed' },
+      { id: ids[2], status: 'failed', failure: { code: 'internal', message: expect.stringMatching(SENTENCES) }, channel_impact: [] },
+      { id: ids[1], status: 'failed', failure: { code: 'internal', message: expect.stringMatching(SENTENCES) }, channel_impact: [], delta_r_cents: null, signature: null },
+      { id: ids[0], status: 'failed', failure: { code: 'amount_out_of_range', message: expect.stringMatching(SENTENCES) }, channel_impact: [], delta_r_cents: null, signature: null },
+    ]);
+    expect(await shop.caller.get(`/attribution/${ids[0]}?include=time_series,campaigns,comparison`)).toMatchObject({ status: 200, body: { status: 'failed', failure: { code: 'amount_out_of_range' } } });
+    expect(await shop.caller.get(`/attribution/${ids[0]}/export?level=channels&format=csv`)).toMatchObject({ status: 409, body: { error: { code: 'not_ready' } } });
+    expect((await shop.caller.get('/agents/me')).status).toBe(200);
+  });
+});
+
+describe('values that no upload may bring, stored already', () => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse('one process', { clock });
+  });
+  afterAll(() => house?.stop());
+
+  test('a source with a row every decade lists the gaps of the last 731 days alone', async () => {
+    const shop = await Shop.open(house);
+    await shop.store('spend', ['2000-01-01', '2010-06-01', '2020-06-01'].map((date) => ({ date, channel: 'email', spend: '5' })));
+    await shop.measure();
+    const { text, body } = await shop.status();
+    expect(body['coverage']).toMatchObject({ earliest: '2000-01-01', latest: '2026-09-25' });
+    const missing = body['coverage']!['missing_days'] as unknown as string[];
+    expect(missing).toHaveLength(731 - 25);
+    expect([missing[0], missing.at(-1)]).toEqual(['2024-09-25', '2026-08-31']);
+    expect(text.length).toBeLessThan(32_000);
   });
 
   test.each<readonly [what: string, put: (shop: Shop) => Promise<unknown>]>([
@@ -189,33 +221,14 @@ describe.each(LAYOUTS)('values that no upload may bring, stored already, %s', (l
     await shop.measure();
     const refreshed = async (): Promise<readonly string[]> =>
       house.log().split('\n').filter((line) => line.includes('late rows have changed') && line.includes(String(body['id'])));
-    for (let tries = 0; tries < 200 && (await refreshed()).length === 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let tries = 0; tries < 800 && (await refreshed()).length === 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await refreshed()).not.toHaveLength(0);
-    for (let tries = 0; tries < 200; tries += 1) {
+    for (let tries = 0; tries < 800; tries += 1) {
       const { body: now } = await shop.caller.get(`/attribution/${String(body['id'])}`);
       if (String(now['status']) === 'completed') break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect((await shop.caller.get(`/attribution/${String(body['id'])}`)).body).toMatchObject({ status: 'completed', revision: 1, revenue: 1500, signature: body['signature'] });
-  });
-
-  test('an analysis that was stored with such figures shows as failed, in its list and by itself; those beside it are as they were', async () => {
-    const shop = await Shop.open(house);
-    const ids = [];
-    for (let number = 0; number < 3; number += 1) ids.push(String((await shop.run()).body['id']));
-    const spoil = (id: string, change: string) => asOwner(house, (owner) => owner.query(`update attribution.attributions set result = ${change} where id = $1`, [uuidFromPublicId('attr', id)]));
-    await spoil(ids[0]!, `result || '{"revenueCausalCents": 10000000000154999, "revenueLastclickCents": 10000000000154999, "revenueCents": 10000000000154999}'`);
-    await spoil(ids[1]!, `'{}'`);
-    const list = await shop.caller.get('/attribution');
-    expect(list.status).toBe(200);
-    expect(list.body['data']).toMatchObject([
-      { id: ids[2], status: 'completed' },
-      { id: ids[1], status: 'failed', failure: { code: 'internal', message: expect.stringMatching(SENTENCES) }, channel_impact: [], delta_r_cents: null, signature: null },
-      { id: ids[0], status: 'failed', failure: { code: 'amount_out_of_range', message: expect.stringMatching(SENTENCES) }, channel_impact: [], delta_r_cents: null, signature: null },
-    ]);
-    expect(await shop.caller.get(`/attribution/${ids[0]}?include=time_series,campaigns,comparison`)).toMatchObject({ status: 200, body: { status: 'failed', failure: { code: 'amount_out_of_range' } } });
-    expect(await shop.caller.get(`/attribution/${ids[0]}/export?level=channels&format=csv`)).toMatchObject({ status: 409, body: { error: { code: 'not_ready' } } });
-    expect((await shop.caller.get('/agents/me')).status).toBe(200);
   });
 
   test('totals over analyses stop at the largest number that is exact', async () => {

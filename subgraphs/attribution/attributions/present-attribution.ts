@@ -5,15 +5,14 @@ import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
-import { publicationOf } from './published-figures.ts';
+import { publicationOf, type Publication } from './published-figures.ts';
 import type { TrustEvidence } from './trust-evidence.ts';
 
 /** Largest uplift that is published. */
 const MAX_LIFT = 10;
 
 /** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
-export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null): AttributionType {
-  const { status, figures, failure } = publicationOf(attribution);
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionType {
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
   const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));

@@ -9,7 +9,8 @@ export interface Publication {
   readonly failure: AttributionFailure | null;
 }
 
-const UNREADABLE: AttributionFailure = { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' };
+/** Of an analysis of which something was stored that this release cannot read. */
+export const UNREADABLE: Publication = { status: 'failed', figures: null, failure: { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' } };
 
 /**
  * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts: what one
@@ -18,8 +19,9 @@ const UNREADABLE: AttributionFailure = { code: 'internal', message: 'The stored 
 export function publicationOf({ status, result, failure }: Pick<Attribution, 'status' | 'result' | 'failure'>): Publication {
   const figures = result ?? null;
   if (figures === null) return { status, figures, failure: failure ?? null };
-  const fault = typeof figures.revenueCents !== 'number' || !Array.isArray(figures.channels) ? UNREADABLE : areFiguresInRange(figures) ? null : FIGURES_OUT_OF_RANGE;
-  if (fault === null) return { status, figures, failure: failure ?? null };
+  const isReadable = typeof figures.revenueCents === 'number' && Array.isArray(figures.channels);
+  if (isReadable && areFiguresInRange(figures)) return { status, figures, failure: failure ?? null };
   // While a refresh is under way, there is hope.
-  return status === 'completed' ? { status: 'failed', figures: null, failure: fault } : { status, figures: null, failure: null };
+  if (status !== 'completed') return { status, figures: null, failure: null };
+  return isReadable ? { status: 'failed', figures: null, failure: FIGURES_OUT_OF_RANGE } : UNREADABLE;
 }
