@@ -50,9 +50,9 @@ try {
     const options = { clickhouse, room, source, uploadId: newUuid(Date.now()), mediaType: 'text/csv', now: new Date() };
     await ingestRecords(await room.inPlace(source.accountId, file, (await stat(file)).size), options);
   }
-  const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse)(source.accountId, source.dataSourceId);
+  const { days: recordedDays, parts: recordedParts } = await measureSource(clickhouse, () => new Date())(source.accountId, source.dataSourceId);
 
-  const query = { ...source, startDate: DATE_RANGE[0], endDate: DATE_RANGE[1], lookbackDays: 30, conversionEvent: 'purchase', verifiedParts: recordedParts };
+  const query = { ...source, startDate: DATE_RANGE[0], endDate: DATE_RANGE[1], lookbackDays: 30, conversionEvent: 'purchase', now: new Date(), verifiedParts: recordedParts };
   const parameters: RunParameters = {
     model: 'causal', rangeStartS: Date.parse(DATE_RANGE[0]) / 1000, rangeEndS: Date.parse(DATE_RANGE[1]) / 1000 + 86_400, lookbackS: 30 * 86_400,
     granularity: 'daily', confidenceLevel: 0.95, markovOrder: 1, baselineChannels: ['direct', 'organic*'], currency: 'EUR', seed: 'bench',
@@ -98,7 +98,7 @@ try {
     'the same with touches counted': () => factsOf(true),
     'other rows counted': () => countStoredRows(clickhouse, { ...source, dateRange: DATE_RANGE, conversionEvent: query.conversionEvent }, Promise.resolve({ touches: new Map(), cost: new Map() })),
     'journeys walked': () => pool.run('evidence', { paths: known.paths, events: known.events, rangeStartS: options.rangeStartS, rangeEndS: options.rangeEndS, lookbackS: options.lookbackS, preceding: known.stored.preceding, seed }),
-    'rows hashed in the store': () => storedDays(clickhouse, source, { deduplicated: false }),
+    'rows hashed in the store': () => storedDays(clickhouse, source, { deduplicated: false, now: query.now }),
     'sensitivity on a sample': () => pool.run('sensitivity', { paths: known.paths, events: known.events, options, model: 'causal', weights, seed }),
   };
   console.log(`${touchpoints} touchpoints, ${known.totals.journeys} journeys; ${evidence!.claims.filter(({ verified }) => verified).length} of ${evidence!.claims.length} claims verified`);

@@ -11,7 +11,7 @@ import { resultSigner } from '../subgraphs/attribution/attributions/sign-result.
 import { PURGE_QUEUE } from '../subgraphs/attribution/data-sources/delete-data-source.ts';
 import { LATE_ROWS_QUEUE } from '../subgraphs/attribution/data-sources/late-rows.ts';
 import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attribution/data-sources/sync-data-source.ts';
-import { readRevenue } from '../subgraphs/attribution/touchpoints/range-revenue.ts';
+import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import type { BackingServices } from './backing-services.ts';
@@ -40,13 +40,13 @@ export async function handleJobs({ backing, config, pool, keys, issuer, logger, 
   await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
   await jobs.work(REFRESH_QUEUE, { onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
 
-  const refreshes = { database, jobs, logger, readRevenue: (key: SourceKey) => readRevenue(clickhouse, key) };
+  const refreshes = { database, jobs, logger, readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => readRevenue(clickhouse, key, queries) };
   await jobs.work(LATE_ROWS_QUEUE, {}, (job) => refreshAttributions(refreshes, job));
 
   const onSyncExhausted = async (sync: SyncJob, error: Error) => {
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
     await failSync(database, sync, clock);
   };
-  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse), job.data, clock)));
+  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)));
   await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(clickhouse, data));
 }

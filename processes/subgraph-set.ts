@@ -38,7 +38,7 @@ export interface SubgraphOptions {
 
 /** The verb behind uploads, with its services filled in. */
 export function recordsPort({ backing, clock }: Pick<SubgraphOptions, 'backing' | 'clock'>): RecordsPort {
-  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, readingRoom: backing.readingRoom, clock, measureSource: measureSource(backing.clickhouse) };
+  const services = { database: backing.database, jobs: backing.jobs, clickhouse: backing.clickhouse, readingRoom: backing.readingRoom, clock, measureSource: measureSource(backing.clickhouse, clock) };
   return { receiveRecords: (principal, dataSourceId, records, onStored) => receiveRecords(services, principal, dataSourceId, records, onStored) };
 }
 

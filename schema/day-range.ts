@@ -1,6 +1,11 @@
 /** Longest span of a range in days, both ends counted; also how far back rows are kept (two years and a day). */
 export const MAX_RANGE_DAYS = 731;
 
+/** First day that a row may have: before it no shop had rows of the kind. */
+export const EARLIEST_DAY = '2000-01-01';
+/** How far ahead of now a row may be dated, in milliseconds: time zones differ, and clocks go wrong. */
+export const MAX_AHEAD_MS = 48 * 3_600_000;
+
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -8,6 +13,16 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 export interface DayRangeFault {
   readonly code: 'invalid_range' | 'range_too_long';
   readonly message: string;
+}
+
+/** The UTC day of a moment, `YYYY-MM-DD`. */
+export function dayAt(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}
+
+/** The UTC day after a day. */
+export function dayAfter(day: string): string {
+  return dayAt(Date.parse(day) + DAY_MS);
 }
 
 /** Number of UTC days from `start` to `end`, both counted. */

@@ -6,6 +6,8 @@
 export const MODELS = ['causal', 'markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 export const GRANULARITIES = ['daily', 'weekly', 'monthly'] as const;
 export const ATTRIBUTION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+/** Why an analysis ended without figures. */
+export const FAILURE_CODES = ['insufficient_data', 'source_unavailable', 'amount_out_of_range', 'cancelled', 'internal'] as const;
 export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 
 export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;

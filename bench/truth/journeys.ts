@@ -57,7 +57,7 @@ class PathTree {
 export function journeysOf(events: EventTable, lookbackS: number): Pick<RunData, 'paths' | 'totals'> {
   const { userStart, timeS, channel, conversion, value } = events;
   const tree = new PathTree();
-  const totals = { journeys: 0, convertingJourneys: 0, touches: 0, conversions: 0, revenue: 0, unattributedConversions: 0, unattributedRevenue: 0 };
+  const totals = { journeys: 0, convertingJourneys: 0, touches: 0, conversions: 0, revenue: 0, turnover: 0, unattributedConversions: 0, unattributedRevenue: 0 };
   for (let user = 0; user < userStart.length - 1; user++) {
     const stop = userStart[user + 1]!;
     let begin = userStart[user]!;
@@ -74,6 +74,7 @@ export function journeysOf(events: EventTable, lookbackS: number): Pick<RunData,
       } else {
         const earned = value[totals.conversions++]!;
         totals.revenue += earned;
+        totals.turnover += Math.abs(earned);
         tree.conversions[node]!++;
         tree.value[node]! += earned;
         if (node !== ROOT) {

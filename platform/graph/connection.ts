@@ -8,6 +8,8 @@ import { TrustEnvelope } from './trust-type.ts';
 
 const DEFAULT_PAGE = 20;
 const LARGEST_PAGE = 100;
+/** Of GraphQL's Int, 32 bits: a longer list says this much. */
+const LARGEST_INT = 2 ** 31 - 1;
 
 /** The arguments of every connection; `offset` serves doors that page by number. */
 @ArgsType()
@@ -109,7 +111,7 @@ export function connectionOf<Node>(nodes: readonly Node[], page: Page, totalCoun
     startCursor: edges[0]?.cursor ?? null,
     endCursor: edges.at(-1)?.cursor ?? null,
   };
-  return { edges, pageInfo, totalCount, trust };
+  return { edges, pageInfo, totalCount: Math.min(totalCount, LARGEST_INT), trust };
 }
 
 /** The types `<name>Connection` and `<name>Edge`. A name belongs to one subgraph. */

@@ -7,8 +7,10 @@ import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/cl
 import { startEmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
 import { newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
+import { dayAt, EARLIEST_DAY, MAX_AHEAD_MS } from '../../schema/day-range.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import { analyze, AnalysisFailedError, type RunParameters } from '../../subgraphs/attribution/attributions/analyze.ts';
+import { AnalysisFailedError } from '../../subgraphs/attribution/attributions/analysis-failed-error.ts';
+import { analyze, type RunParameters } from '../../subgraphs/attribution/attributions/analyze.ts';
 import { measureEvidence } from '../../subgraphs/attribution/attributions/assess-trust.ts';
 import type { ModelOutcomes } from '../../subgraphs/attribution/attributions/compose-figures.ts';
 import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
@@ -99,7 +101,7 @@ async function runOn(stores: Stores, request: AnalyzeRequest, services: AnalyzeS
   const dateRange = rangeOf(request, ingested, now);
   const granularity = request.granularity ?? granularityOf(dateRange);
   const data = await loadRunData(clickhouse)(
-    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
+    { ...source, startDate: dateRange[0], endDate: dateRange[1], lookbackDays: request.lookbackDays, conversionEvent: 'purchase', now, experiments: request.experiments, earliestDay: ingested.days?.[0] ?? null, verifiedParts: await partsDigest(clickhouse, source) },
     () => undefined,
     signal,
   );
@@ -206,11 +208,16 @@ function granularityOf([from, to]: readonly [string, string]): Granularity {
   return days <= 45 ? 'daily' : days <= 400 ? 'weekly' : 'monthly';
 }
 
-/** The range asked for; where an end is left open, the data's own. Undated paths know no days: then it is today. */
+/** The range asked for; where an end is left open, the data's own, as far as a row may be dated. Undated paths know no days: then it is today. */
 function rangeOf({ from, to }: AnalyzeRequest, { days }: Ingested, now: Date): readonly [string, string] {
-  const today = now.toISOString().slice(0, 10);
-  const [earliest, latest] = days ?? [from ?? to ?? today, to ?? from ?? today];
-  const range = [from ?? earliest, to ?? latest] as const;
+  const [first, last] = [EARLIEST_DAY, dayAt(now.getTime() + MAX_AHEAD_MS)];
+  for (const [name, day] of [['--from', from], ['--to', to]] as const) {
+    if (day !== null && (day < first || day > last)) throw new BadInputError(`${name} ${day}: rows lie between ${first} and ${last}. Choose a day in between.`);
+  }
+  const today = dayAt(now.getTime());
+  const within = (day: string): string => (day < first ? first : day > last ? last : day);
+  const [earliest, latest] = days?.map(within) ?? [from ?? to ?? today, to ?? from ?? today];
+  const range = [from ?? earliest!, to ?? latest!] as const;
   if (range[0] > range[1]) throw new BadInputError(`The data reaches from ${earliest} to ${latest}: there is nothing in the range asked for. Choose --from and --to inside it.`);
   return range;
 }

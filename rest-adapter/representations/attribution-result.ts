@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ATTRIBUTION_STATUSES, ENVIRONMENTS, EXPERIMENT_METHODS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
+import { ATTRIBUTION_STATUSES, ENVIRONMENTS, EXPERIMENT_METHODS, FAILURE_CODES, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
 import { membersThatApply } from '../../schema/attribution-result.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
@@ -122,7 +122,7 @@ export const attributionResult = z
     comparison: z.record(z.string(), byChannel).nullable().optional(),
     diagnostics: diagnostics.nullable().optional(),
     progress: z.number().min(0).max(1),
-    failure: z.object({ code: z.string(), message: z.string() }).nullable(),
+    failure: z.object({ code: z.enum(FAILURE_CODES), message: z.string() }).nullable(),
     agent_id: z.string().nullable(),
     signature: z.string().nullable().meta({ description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures' }),
   })

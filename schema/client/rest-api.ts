@@ -1097,7 +1097,8 @@ export interface components {
             } | null;
             progress: number;
             failure: {
-                code: string;
+                /** @enum {string} */
+                code: "insufficient_data" | "source_unavailable" | "amount_out_of_range" | "cancelled" | "internal";
                 message: string;
             } | null;
             agent_id: string | null;

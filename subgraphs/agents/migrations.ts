@@ -1,6 +1,6 @@
 import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
 import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
-import { referralsMigration } from './referrals/migration.ts';
+import { referralsMigration, sumsInRangeMigration } from './referrals/migration.ts';
 
 /** Owner `agents`: the registry of AI agents, one per account. */
 export const agentsOwner: MigrationOwner = {
@@ -70,5 +70,6 @@ export const agentsOwner: MigrationOwner = {
         `comment on column agents.agents.sandbox_presentation is 'what test keys have changed: the sandbox shows it, and nothing else knows of it'`,
       ],
     },
+    sumsInRangeMigration,
   ],
 };

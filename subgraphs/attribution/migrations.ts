@@ -256,5 +256,23 @@ export const attributionOwner: MigrationOwner = {
         `create index attributions_served on attribution.attributions (agent_id) where status = 'completed' and environment = 'live'`,
       ],
     },
+    {
+      name: '028-values-in-range',
+      up: [
+        // Stops at 2^53 - 1, the largest number of cents that readers can tell from the next.
+        `create or replace function attribution.recovered_by(agent uuid) returns bigint
+           language sql stable security definer set search_path = attribution, pg_temp
+           as $$ select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), 9007199254740991)::bigint from attribution.attributions where agent_id = agent and status = 'completed' and environment = 'live' $$`,
+        // Days that no row may have were recorded before rows were checked for their dates, and every day between them was listed as missing.
+        `delete from attribution.source_days where day <> '1970-01-01' and (day < '2000-01-01' or day > current_date + 62)`,
+        `update attribution.data_sources source set statistics = statistics || (
+           select jsonb_build_object('earliest', earliest, 'latest', latest, 'missingDays', coalesce((
+             select jsonb_agg(missing::date order by missing) from generate_series(greatest(earliest, latest - 730), latest, interval '1 day') missing
+             where not exists (select from attribution.source_days known where known.data_source_id = source.id and known.day = missing::date and known.rows > 0)), '[]'))
+           from (select min(day) as earliest, max(day) as latest from attribution.source_days
+                 where data_source_id = source.id and rows > 0 and day between '2000-01-01' and current_date + 2) known)
+         where jsonb_array_length(statistics -> 'missingDays') > 731 or statistics ->> 'earliest' < '2000-01-01' or statistics ->> 'latest' > (current_date + 62)::text`,
+      ],
+    },
   ],
 };

@@ -17,6 +17,26 @@ const INSERT_CHAINS = `insert into agents.referrals (account_id, referrer_id, re
 const IS_OVER = `(r.status = 'active' and r.last_billable_at <= auth.clock() - make_interval(days => in_idle_days)
                    or r.status in ('pending', 'active') and exists (select from agents gone where gone.id = r.referred_id and gone.status = 'closed'))`;
 
+/** Counts an analysis of the session's account for the agent that served it; the referrals that it made active. `sum`: what a referral has accumulated then. */
+const accrual = (sum: string): string => `function agents.accrue_referral(in_analysis uuid, in_agent uuid, in_delta_r_cents bigint, in_input_digest text, in_active_from_cents bigint)
+       returns table (account_id uuid, referrer_id uuid, chain_depth smallint, accumulated_delta_r_cents bigint)
+       language plpgsql volatile ${DEFINER} as $$
+       #variable_conflict use_column
+       begin
+         -- In one order, so that two analyses of an agent never wait for each other.
+         perform from referrals r where r.referred_id = in_agent order by r.chain_depth for update;
+         if not found then return; end if;
+         insert into referral_accruals (analysis_id, account_id, agent_id, delta_r_cents, input_digest, accrued_at)
+           values (in_analysis, ${SESSION_ACCOUNT}, in_agent, in_delta_r_cents, in_input_digest, auth.clock()) on conflict do nothing;
+         if not found then return; end if;
+         update referrals r set accumulated_delta_r_cents = ${sum}, last_billable_at = auth.clock()
+           where r.referred_id = in_agent and r.status <> 'churned';
+         return query
+           update referrals r set status = 'active', activated_at = auth.clock()
+           where r.referred_id = in_agent and r.status = 'pending' and r.accumulated_delta_r_cents >= in_active_from_cents
+           returning r.account_id, r.referrer_id, r.chain_depth, r.accumulated_delta_r_cents;
+       end $$`;
+
 /**
  * Referrals and what carries them over their threshold. A referral is its referrer's and changes by what another tenant does,
  * so that only functions write here; referrers read their own rows.
@@ -64,25 +84,7 @@ export const referralsMigration: Migration = {
        language sql volatile ${DEFINER}
        as $$ ${INSERT_CHAINS} where referred_id in (select id from agents where id = in_agent and account_id = ${SESSION_ACCOUNT}) $$`,
 
-    // Counts an analysis of the session's account for the agent that served it; the referrals that it made active.
-    `create function agents.accrue_referral(in_analysis uuid, in_agent uuid, in_delta_r_cents bigint, in_input_digest text, in_active_from_cents bigint)
-       returns table (account_id uuid, referrer_id uuid, chain_depth smallint, accumulated_delta_r_cents bigint)
-       language plpgsql volatile ${DEFINER} as $$
-       #variable_conflict use_column
-       begin
-         -- In one order, so that two analyses of an agent never wait for each other.
-         perform from referrals r where r.referred_id = in_agent order by r.chain_depth for update;
-         if not found then return; end if;
-         insert into referral_accruals (analysis_id, account_id, agent_id, delta_r_cents, input_digest, accrued_at)
-           values (in_analysis, ${SESSION_ACCOUNT}, in_agent, in_delta_r_cents, in_input_digest, auth.clock()) on conflict do nothing;
-         if not found then return; end if;
-         update referrals r set accumulated_delta_r_cents = r.accumulated_delta_r_cents + in_delta_r_cents, last_billable_at = auth.clock()
-           where r.referred_id = in_agent and r.status <> 'churned';
-         return query
-           update referrals r set status = 'active', activated_at = auth.clock()
-           where r.referred_id = in_agent and r.status = 'pending' and r.accumulated_delta_r_cents >= in_active_from_cents
-           returning r.account_id, r.referrer_id, r.chain_depth, r.accumulated_delta_r_cents;
-       end $$`,
+    `create ${accrual('r.accumulated_delta_r_cents + in_delta_r_cents')}`,
 
     `create function agents.referrers_to_look_at(in_idle_days integer) returns table (account_id uuid, agent_id uuid)
        language sql stable ${DEFINER}
@@ -92,5 +94,14 @@ export const referralsMigration: Migration = {
        as $$ update referrals r set status = 'churned', churned_at = auth.clock()
              where r.account_id = ${SESSION_ACCOUNT} and r.referrer_id = in_referrer and ${IS_OVER}
              returning r.referred_id $$`,
+  ],
+};
+
+/** Sums of cents stop at 2^53 - 1, the largest that readers can tell from the next: an event that cannot be counted would hold up all behind it. */
+export const sumsInRangeMigration: Migration = {
+  name: '007-sums-in-range',
+  up: [
+    `create or replace ${accrual(`least(r.accumulated_delta_r_cents + in_delta_r_cents, ${Number.MAX_SAFE_INTEGER})`)}`,
+    `update agents.referrals set accumulated_delta_r_cents = ${Number.MAX_SAFE_INTEGER} where accumulated_delta_r_cents > ${Number.MAX_SAFE_INTEGER}`,
   ],
 };

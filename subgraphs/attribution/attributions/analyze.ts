@@ -9,7 +9,9 @@ import type { TaskName, TaskOutcome } from '../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../platform/trust/canonical-json.ts';
 import { isBaselineChannel } from '../data-sources/data-source.ts';
 import type { RangeExperiment } from '../experiments/range-experiments.ts';
-import type { AttributionFailure, AttributionModel, Granularity } from './attribution.ts';
+import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
+import { AnalysisFailedError } from './analysis-failed-error.ts';
+import type { AttributionModel, Granularity } from './attribution.ts';
 import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
 import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type Credit, type ModelOutcomes, type RunTotals } from './compose-figures.ts';
 import type { AnalysisFigures } from './figures.ts';
@@ -28,6 +30,8 @@ export interface RunData {
     readonly touches: number;
     readonly conversions: number;
     readonly revenue: number;
+    /** Sum of the sizes of all amounts, refunds included: nothing that is made of some of them exceeds it. */
+    readonly turnover: number;
     readonly unattributedConversions: number;
     readonly unattributedRevenue: number;
   };
@@ -71,22 +75,11 @@ export interface RunServices {
   readonly onOutcomes?: (outcomes: ModelOutcomes) => void;
 }
 
-/** The run cannot give figures; `failure` says why in words that a shop owner can act on. */
-export class AnalysisFailedError extends Error {
-  readonly failure: AttributionFailure;
-
-  constructor(failure: AttributionFailure) {
-    super(failure.message);
-    this.name = 'AnalysisFailedError';
-    this.failure = failure;
-  }
-}
-
 const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**
  * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
- * @throws AnalysisFailedError when the rows cannot answer the question, or the run was cancelled.
+ * @throws AnalysisFailedError when the rows cannot answer the question or add up to more than is exact, or the run was cancelled.
  */
 export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
   if (data.totals.conversions === 0) {
@@ -95,6 +88,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
   if (data.totals.journeys === 0) {
     throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });
   }
+  assertAmountsInRange(data);
   const channels = channelsOf(data);
   const isBaseline = Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
   const options = runOptionsOf(data, parameters);
@@ -159,7 +153,7 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
     timeSeries,
     campaigns,
   };
-  return {
+  const analysis: AnalysisFigures = {
     ...figures,
     diagnostics: {
       journeys: data.totals.journeys,
@@ -174,6 +168,8 @@ function compose(parameters: RunParameters, data: RunData, totals: RunTotals, ou
       models,
     },
   };
+  assertFiguresInRange(analysis);
+  return analysis;
 }
 
 /** What was done, in one line of the field's terms. */

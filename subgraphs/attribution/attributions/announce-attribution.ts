@@ -31,7 +31,7 @@ export async function announceCompletion(em: SqlEntityManager, services: Announc
 /** Records that a refresh has made a new revision, in the transaction that makes it. Nobody pays for a revision. */
 export async function announceRevision(em: SqlEntityManager, services: AnnouncingServices, attribution: Attribution, previousDeltaRCents: number): Promise<void> {
   const { accountId, environment, workspaceId, revision } = attribution;
-  const data = { ...(await finishedAnalysis(em, services, attribution)), revision, previous_delta_r_cents: previousDeltaRCents, reason: 'late_data' as const };
+  const data = { ...(await finishedAnalysis(em, services, attribution)), revision, previous_delta_r_cents: Math.min(previousDeltaRCents, Number.MAX_SAFE_INTEGER), reason: 'late_data' as const };
   await recordEvent(em, services.pubSub, { accountId, environment, type: 'attribution.updated', subject: data.id, workspaceId, data });
 }
 

@@ -54,7 +54,7 @@ export class ServedAgentResolver {
         ? await this.#database.ask<{ total: string }>({ name: 'attribution.recovered_by', text: 'select attribution.recovered_by($1) as total', values })
         : await this.#database.askAs<{ total: string }>(
             { ...principal, environment: 'live' },
-            { name: 'attribution.recovered_here_by', text: `select coalesce(sum((result ->> 'deltaRCents')::bigint), 0) as total from attribution.attributions where agent_id = $1 and status = 'completed'`, values },
+            { name: 'attribution.recovered_here_by', text: `select least(coalesce(sum((result ->> 'deltaRCents')::numeric), 0), ${Number.MAX_SAFE_INTEGER}) as total from attribution.attributions where agent_id = $1 and status = 'completed'`, values },
           );
     return Number(row!.total);
   }

@@ -13,6 +13,7 @@ import { AttributionConnection, AttributionType, CancelAttributionPayload, RunAt
 import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
 import type { SourceNow } from './present-trust.ts';
+import { UNREADABLE } from './published-figures.ts';
 import { latestProgress } from './progress.ts';
 import { runAttribution, runEffect, type RunAttributionServices } from './run-attribution.ts';
 import { sourcesNow } from './source-now.ts';
@@ -46,7 +47,7 @@ export class AttributionResolver {
       const [rows, totalCount] = await store.list(narrowed, page);
       const progress = await latestProgress(em, rows.filter((row) => !row.isFinished()).map((row) => row.id));
       const sources = await sourcesNow(em, rows);
-      const nodes = rows.map((row) => this.#present(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
+      const nodes = rows.map((row) => this.#presentAlone(row, progress.get(row.id) ?? 0, sources.get(row.id) ?? null, context));
       return connectionOf(nodes, page, totalCount, recordEnvelope(nodes.length, this.#services.clock(), context.apiVersion));
     });
     await this.#accesses.tell(context, { type: 'attribution', id: '*' });
@@ -90,6 +91,15 @@ export class AttributionResolver {
     });
     await this.#accesses.tell(context, { type: 'attribution', id });
     return shown;
+  }
+
+  /** A member of a list: what is wrong with it takes down no other. Read by itself, it tells the log what that is. */
+  #presentAlone(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {
+    try {
+      return this.#present(attribution, progress, sourceNow, context);
+    } catch {
+      return presentAttribution(attribution, 1, this.#services.clock(), context.apiVersion, null, UNREADABLE);
+    }
   }
 
   #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {

@@ -1,5 +1,5 @@
 import { Directive, Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
 import { connectionType } from '../../../platform/graph/connection.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../platform/graph/scalars.ts';
@@ -15,7 +15,7 @@ export const StatusEnum = enumOf(ATTRIBUTION_STATUSES);
 registerEnumType(StatusEnum, { name: 'AttributionStatus', description: 'Where an analysis is in its life.' });
 export const GranularityEnum = enumOf(GRANULARITIES);
 registerEnumType(GranularityEnum, { name: 'Granularity', description: 'Length of a period; weeks start on Monday.' });
-const FailureCodeEnum = enumOf(['insufficient_data', 'source_unavailable', 'cancelled', 'internal'] as const);
+const FailureCodeEnum = enumOf(FAILURE_CODES);
 registerEnumType(FailureCodeEnum, { name: 'AttributionFailureCode', description: 'Why an analysis ended without figures.' });
 
 @ObjectType('ConfidenceInterval', { description: 'Interval around a figure, in its unit.' })

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
+import type { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { AnalysisFigures } from './figures.ts';
@@ -11,7 +11,7 @@ export type AttributionStatus = (typeof ATTRIBUTION_STATUSES)[number];
 
 /** Why an analysis failed, in words that a shop owner can act on. */
 export interface AttributionFailure {
-  readonly code: 'insufficient_data' | 'source_unavailable' | 'cancelled' | 'internal';
+  readonly code: (typeof FAILURE_CODES)[number];
   readonly message: string;
 }
 

@@ -10,6 +10,7 @@ import { tableFile } from '../journeys/table-file.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
 import { exportedTable } from './exported-tables.ts';
+import { publicationOf } from './published-figures.ts';
 
 export interface ExportRequest {
   readonly format: ExportFormat;
@@ -41,8 +42,8 @@ export async function exportAttribution({ database, clickhouse }: ExportServices
     const attribution = await new AttributionStore(em).require(id);
     return { attribution, source: await new DataSourceStore(em).find(attribution.dataSourceId) };
   });
-  const figures = attribution.result ?? null;
-  if (figures === null) throw new ProblemError('conflict', `The analysis is ${attribution.status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`, { code: 'not_ready' });
+  const { status, figures } = publicationOf(attribution);
+  if (figures === null) throw new ProblemError('conflict', `The analysis is ${status} and has no figures${attribution.isFinished() ? '' : ' yet'}.`, { code: 'not_ready' });
   if (level === 'paths' && source === null) throw new ProblemError('data_source_unavailable', 'The data source was deleted, and its journeys with it. The other levels are still there.', { code: 'deleted', param: 'query:level' });
   const body = level === 'paths' ? await pathsOf(clickhouse, source!.accountId, attribution, format, signal) : await tableFile(clickhouse, exportedTable(attribution, figures, level), format, signal);
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };

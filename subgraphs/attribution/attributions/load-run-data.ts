@@ -1,7 +1,8 @@
 import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { interruptible } from '../../../platform/clickhouse/interruptible.ts';
-import type { StoredDay } from '../data-sources/source-days.ts';
+import { dayAfter } from '../../../schema/day-range.ts';
+import { recordedRange, type StoredDay } from '../data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
@@ -23,7 +24,7 @@ export function loadRunData(store: ClickHouse) {
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
     onStage('building_journeys');
-    const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true });
+    const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, counted);
     const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
       journeysRead,
@@ -35,7 +36,7 @@ export function loadRunData(store: ClickHouse) {
     const spendByChannel = new Map<string, number>();
     for (const each of spend) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
     const preceding = await loadPreceding(clickhouse, query, followed);
-    const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true })).days;
+    const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
     return {
       paths,
       events: followed?.events ?? null,
@@ -54,7 +55,7 @@ export function loadRunData(store: ClickHouse) {
 async function readDays(clickhouse: ClickHouse, query: RunQuery): Promise<Pick<AssessableRun['stored'], 'days' | 'parts'>> {
   const parts = await partsDigest(clickhouse, query);
   if (parts !== null && parts === query.verifiedParts) return { days: null, parts };
-  return { days: (await storedDays(clickhouse, query, { deduplicated: false })).days, parts };
+  return { days: (await storedDays(clickhouse, query, { deduplicated: false, now: query.now })).days, parts };
 }
 
 /** 1 % of the users or 20,000 of them, whichever is more: enough to know how journeys went before the range. */

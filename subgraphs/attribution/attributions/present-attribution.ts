@@ -5,20 +5,21 @@ import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
+import { publicationOf, type Publication } from './published-figures.ts';
+import type { TrustEvidence } from './trust-evidence.ts';
 
 /** Largest uplift that is published. */
 const MAX_LIFT = 10;
 
 /** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
-export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null): AttributionType {
-  const figures = attribution.result ?? null;
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionType {
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
   const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));
   const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) => Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
   return {
     id: publicId('attr', attribution.id),
-    status: attribution.status,
+    status,
     model: attribution.model,
     dataSourceId: publicId('ds', attribution.dataSourceId),
     dateRange: [attribution.dateStart, attribution.dateEnd],
@@ -50,19 +51,19 @@ export function presentAttribution(attribution: Attribution, progress: number, n
     campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
     diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
     progress: attribution.isFinished() ? 1 : progress,
-    failure: attribution.failure ?? null,
+    failure,
     agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
     workspaceId: attribution.workspaceId == null ? null : publicId('ws', attribution.workspaceId),
     // The signature is of a completed result; while a refresh is under way it would vouch for another state.
-    signature: attribution.isRefreshing() ? null : (attribution.signature ?? null),
-    trust: trustOf(attribution, sourceNow, now, apiVersion),
+    signature: figures === null || attribution.isRefreshing() ? null : (attribution.signature ?? null),
+    trust: trustOf(figures, attribution.trust ?? null, sourceNow, now, apiVersion),
   };
 }
 
 /** The record envelope until completed; an estimate whose evidence was not kept has none: nothing is better than invented zeros. */
-function trustOf({ result, trust }: Attribution, sourceNow: SourceNow | null, now: Date, apiVersion: string): TrustEnvelope | null {
-  if (result == null) return recordEnvelope(1, now, apiVersion);
-  return trust == null ? null : presentTrust(trust, result, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
+function trustOf(figures: AnalysisFigures | null, trust: TrustEvidence | null, sourceNow: SourceNow | null, now: Date, apiVersion: string): TrustEnvelope | null {
+  if (figures === null) return recordEnvelope(1, now, apiVersion);
+  return trust === null ? null : presentTrust(trust, figures, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
 }
 
 /** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */

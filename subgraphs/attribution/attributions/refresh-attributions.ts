@@ -6,7 +6,7 @@ import type { Logger } from '../../../platform/telemetry/logs.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { awaitNotices, type LateRowsJob } from '../data-sources/late-rows.ts';
 import type { SourceKey } from '../touchpoints/source-key.ts';
-import type { RevenueOf } from '../touchpoints/range-revenue.ts';
+import type { RevenueOf, RevenueQuery } from '../touchpoints/range-revenue.ts';
 import { AttributionStore } from './attribution-store.ts';
 import { forgetProgress } from './progress.ts';
 import { RUN_QUEUE, type RunJob } from './run-attribution.ts';
@@ -20,7 +20,7 @@ const LEAST_CHANGE = { numerator: 1, denominator: 1_000 } as const;
 export interface RefreshServices {
   readonly database: Database;
   readonly jobs: Jobs;
-  readonly readRevenue: (key: SourceKey) => Promise<RevenueOf>;
+  readonly readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => Promise<RevenueOf>;
   readonly logger: Logger;
 }
 
@@ -42,7 +42,7 @@ interface Candidate {
 export async function refreshAttributions(services: RefreshServices, { data: source, signal }: Pick<Job<LateRowsJob>, 'data' | 'signal'>): Promise<void> {
   const candidates = await throughOutages(signal, () => readCandidates(services.database, source));
   if (candidates.length === 0) return;
-  const revenueOf = await throughOutages(signal, () => services.readRevenue(source));
+  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates));
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
     if (hasMoved(candidate.revenueCents, revenueCents) && (await throughOutages(signal, () => beginRefresh(services, source, candidate)))) {

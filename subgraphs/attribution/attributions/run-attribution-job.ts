@@ -11,7 +11,8 @@ import { arrivalsOf, type Arrivals } from '../data-sources/late-rows.ts';
 import { sourceDays } from '../data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
-import { analyze, AnalysisFailedError, type RunParameters } from './analyze.ts';
+import { AnalysisFailedError } from './analysis-failed-error.ts';
+import { analyze, type RunParameters } from './analyze.ts';
 import { measureEvidence, type AssessableRun, type RunProvenance } from './assess-trust.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
@@ -32,6 +33,8 @@ export interface RunQuery {
   readonly endDate: string;
   readonly lookbackDays: number;
   readonly conversionEvent: string;
+  /** When the run began: days that lie far ahead of it are none of the source. */
+  readonly now: Date;
   /** Results of experiments that share days with the range; none where absent. */
   readonly experiments?: readonly MeasuredEffect[];
   /** First day of which the source has rows. */
@@ -134,6 +137,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     endDate: attribution.dateEnd,
     lookbackDays: attribution.lookbackWindowDays,
     conversionEvent: attribution.conversionEvent,
+    now: begun.at,
     experiments,
     earliestDay: source.statistics?.earliest ?? null,
     verifiedParts: source.verifiedParts ?? null,

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import { DataSource } from '../data-sources/data-source.ts';
-import { daysChangedSince } from '../data-sources/source-days.ts';
+import { daysChangedSince, UNDATED } from '../data-sources/source-days.ts';
 import type { Attribution } from './attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 
@@ -16,7 +16,13 @@ export async function sourcesNow(em: SqlEntityManager, attributions: readonly At
   const sources = new Map((await em.find(DataSource, { id: { $in: ids } })).map((source) => [source.id as Uuid, source]));
   const sourceOf = (attribution: Attribution): DataSource | null => sources.get(attribution.dataSourceId) ?? null;
   const fed = measured.filter(({ attribution, since }) => (sourceOf(attribution)?.lastSync ?? since) > since);
-  const changed = await daysChangedSince(em, fed.map(({ attribution, since }) => ({ dataSourceId: attribution.dataSourceId, since })));
+  const changed = await daysChangedSince(em, fed.map(({ attribution, since }) => ({ dataSourceId: attribution.dataSourceId, since, ...reachOf(attribution) })));
   const changedDays = new Map(fed.map(({ attribution }, index) => [attribution.id as Uuid, changed[index]!]));
   return new Map(measured.map(({ attribution }) => [attribution.id as Uuid, { source: sourceOf(attribution), changedDays: changedDays.get(attribution.id as Uuid) ?? new Set() }]));
+}
+
+/** First and last day that the run read rows of: changes of others say nothing of it. */
+function reachOf({ trust }: Attribution): { readonly first: string; readonly last: string } {
+  const days = Object.keys(trust!.evidence.days).filter((day) => day !== UNDATED).toSorted();
+  return { first: days[0] ?? UNDATED, last: days.at(-1) ?? UNDATED };
 }

@@ -3,7 +3,9 @@ import { ProblemError } from '../../../schema/problems.ts';
 import type { DELIMITERS, SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
+import { daysBetween } from '../../../schema/day-range.ts';
 import { SANDBOX_ACCOUNT_ID } from '../../../platform/sandbox-sources.ts';
+import { completenessOf, type Coverage } from './coverage.ts';
 
 export type SourceType = (typeof SOURCE_TYPES)[number];
 export type SyncSchedule = (typeof SYNC_SCHEDULES)[number];
@@ -23,14 +25,11 @@ export interface SourceError {
 }
 
 /** What the stored rows of a source amount to; measured after every upload and sync. Dates are `YYYY-MM-DD`, UTC. */
-export interface SourceStatistics {
+export interface SourceStatistics extends Coverage {
   readonly touchpoints: number;
   readonly conversions: number;
   readonly spendRows: number;
   readonly paths: number;
-  readonly earliest: string | null;
-  readonly latest: string | null;
-  readonly missingDays: readonly string[];
   /** Share of conversions whose user has at least one touchpoint. */
   readonly touchpointMatchRate: number;
   /** Share of conversions without a touchpoint in the 30 days before. */
@@ -129,21 +128,15 @@ export class DataSource extends DataSourceSchema.class {
   healthScore(now: Date): number | null {
     const statistics = this.statistics;
     if (statistics == null || statistics.earliest === null || statistics.latest === null) return null;
-    const ageDays = Math.max(0, daysBetween(statistics.latest, now.toISOString().slice(0, 10)) - 1);
+    const ageDays = Math.max(0, daysBetween(statistics.latest, now.toISOString().slice(0, 10)) - 2);
     const freshness = Math.max(0, 1 - ageDays / 30);
-    const days = daysBetween(statistics.earliest, statistics.latest) + 1;
-    const completeness = 1 - statistics.missingDays.length / days;
-    return (freshness + statistics.touchpointMatchRate + completeness) / 3;
+    return (freshness + statistics.touchpointMatchRate + completenessOf(statistics)) / 3;
   }
 }
 DataSourceSchema.setClass(DataSource);
 
 function startOfDay(now: Date): Date {
   return new Date(now.toISOString().slice(0, 10));
-}
-
-function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
 }
 
 /** Whether a channel name matches one of the patterns; a trailing `*` matches any ending, case does not count. */

@@ -1,4 +1,4 @@
-import { dayRangeFault, MAX_RANGE_DAYS } from '../../../schema/day-range.ts';
+import { dayRangeFault, EARLIEST_DAY, MAX_RANGE_DAYS } from '../../../schema/day-range.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
 
@@ -28,5 +28,6 @@ export function parseDateRange(range: readonly string[], now: Date, environment:
   if (end! > today) refuse('future_range', `end must not be after today, ${today} (UTC)`);
   const oldest = new Date(Date.parse(today) - MAX_RANGE_DAYS * DAY_MS).toISOString().slice(0, 10);
   if (start! < oldest && environment === 'live') refuse('outside_retention', `start must not be before ${oldest}: older rows are not kept`);
+  if (start! < EARLIEST_DAY) refuse('outside_retention', `start must not be before ${EARLIEST_DAY}: no row is older`);
   return { start: start!, end: end! };
 }

@@ -1,5 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { dayAt, EARLIEST_DAY } from '../../../schema/day-range.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
+import type { DateRange } from './date-range.ts';
 
 /** The rows of one UTC day of a source, whatever their kind. */
 export interface StoredDay {
@@ -12,6 +14,18 @@ export interface StoredDay {
 
 /** Where undated paths are counted. */
 export const UNDATED = '1970-01-01';
+
+const DAY_MS = 86_400_000;
+/** Rows of the sandbox are made up to six weeks ahead, and follow-ups read them. */
+const RECORDED_AHEAD_DAYS = 62;
+
+/**
+ * The days of a source that are recorded one by one. Rows of other days were stored before rows were checked for their dates:
+ * they count in the totals of the source, and nowhere else.
+ */
+export function recordedRange(now: Date): DateRange {
+  return { start: EARLIEST_DAY, end: dayAt(now.getTime() + RECORDED_AHEAD_DAYS * DAY_MS) };
+}
 
 /**
  * The ingest record: what each day of a source held when rows last arrived or were synced. A day whose rows differ from what
@@ -42,14 +56,23 @@ export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Prom
   return rows.map(({ day, rows: count, digest }) => ({ day, rows: Number(count), digest }));
 }
 
-/** Days whose rows changed after a moment, per source and moment asked about, in the order asked. */
-export async function daysChangedSince(em: SqlEntityManager, asked: readonly { readonly dataSourceId: Uuid; readonly since: Date }[]): Promise<readonly ReadonlySet<string>[]> {
+/** Asks for the days of a source whose rows changed after a moment, among those from `first` to `last` and {@link UNDATED}. */
+export interface ChangeQuestion {
+  readonly dataSourceId: Uuid;
+  readonly since: Date;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The days that changed, per question, in the order asked. */
+export async function daysChangedSince(em: SqlEntityManager, asked: readonly ChangeQuestion[]): Promise<readonly ReadonlySet<string>[]> {
   if (asked.length === 0) return [];
   const rows = await em.execute<{ place: number; day: string }[]>(
     `select asked.place, to_char(days.day, 'YYYY-MM-DD') as day
-       from jsonb_to_recordset(?::jsonb) as asked (place integer, id uuid, since timestamptz)
-       join attribution.source_days days on days.data_source_id = asked.id and days.changed_at > asked.since`,
-    [JSON.stringify(asked.map(({ dataSourceId, since }, place) => ({ place, id: dataSourceId, since: since.toISOString() })))],
+       from jsonb_to_recordset(?::jsonb) as asked (place integer, id uuid, since timestamptz, first date, last date)
+       join attribution.source_days days on days.data_source_id = asked.id and days.changed_at > asked.since 
+        and (days.day between asked.first and asked.last or days.day = '${UNDATED}')`,
+    [JSON.stringify(asked.map(({ dataSourceId, since, first, last }, place) => ({ place, id: dataSourceId, since: since.toISOString(), first, last })))],
   );
   const changed = asked.map(() => new Set<string>());
   for (const { place, day } of rows) changed[place]!.add(day);

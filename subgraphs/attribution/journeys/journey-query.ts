@@ -10,6 +10,8 @@ export interface JourneyQuery extends SourceKey {
   /** Only touches of these channels take part; all when absent. */
   readonly channels?: readonly string[];
   readonly conversionEvent: string;
+  /** Events from then on are mistakes that tell nothing of how long the source was observed. None are where absent. */
+  readonly observedBefore?: Date;
   /** Touches of the range are counted in the store on the way, and their cost: what figures are checked against. */
   readonly countsTouches?: boolean;
 }
@@ -22,6 +24,8 @@ export interface JourneyTotals {
   /** All conversions in range, those without a touch included. */
   readonly conversions: number;
   readonly revenue: number;
+  /** Sum of the sizes of all amounts: refunds count as positive. */
+  readonly turnover: number;
   /** Conversions that no touch precedes within the lookback. */
   readonly unattributedConversions: number;
   readonly unattributedRevenue: number;

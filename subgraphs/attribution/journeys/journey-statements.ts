@@ -67,7 +67,7 @@ function users({ withEventIds, withCampaigns }: EventShape): string {
  */
 export function pathStatement({ withEventIds }: Pick<EventShape, 'withEventIds'>): string {
   const start = '({start:Int64} - {from:Int64})';
-  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(sum(toInt256(amount) * toInt256(amount))) AS squares, toFloat64(countIf(NOT converts)) AS nulls,
+  return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(sum(abs(toInt128(amount)))) AS turnover, toFloat64(sum(toInt256(amount) * toInt256(amount))) AS squares, toFloat64(countIf(NOT converts)) AS nulls,
     toFloat64(sum(touched)) AS touches FROM (
     SELECT ${isConversion('part[-1]')} AS converts, arrayCount(event -> NOT ${isConversion('event')} AND ${timeOf('event')} >= ${start}, part) AS touched, if(converts, part_amount, 0) AS amount,
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${2 ** CODE_BITS - 1})),
@@ -87,7 +87,7 @@ export function eventStatement(shape: EventShape): string {
 /** Paths that were uploaded as such: dated rows of the range, undated ones always. */
 export const STORED_PATHS_STATEMENT = `
   SELECT arrayMap(step -> toUInt16(transform(step, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})), kept) AS path,
-    toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(paths.nulls)) AS nulls,
+    toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(abs(paths.revenue)) * ${REVENUE_SCALE}) AS turnover, toFloat64(sum(paths.nulls)) AS nulls,
     length(path) * (conversions + nulls) AS touches
   FROM (
     SELECT arrayFilter(step -> step IN {channels:Array(String)}, arrayMap(step -> toString(step), stored.path)) AS kept, conversions, revenue, nulls

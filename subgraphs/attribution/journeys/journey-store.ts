@@ -102,7 +102,7 @@ export class JourneyStore {
   }
 }
 
-/** Columns: path (channel indices), conversions, amounts (in 1/10000), their squares where single orders are known, nulls, touches. The empty path goes into the totals only. */
+/** Columns: path (channel indices), conversions, amounts (in 1/10000), the sum of their sizes, their squares where single orders are known, nulls, touches. The empty path goes into the totals only. */
 async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels, holdsPaths }: JourneyFacts): Promise<JourneyPaths> {
   const offsets = new GrowingArray(Uint32Array);
   const steps = new GrowingArray(Uint16Array);
@@ -110,15 +110,17 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels,
   const value = new GrowingArray(Float64Array);
   const nulls = new GrowingArray(Float64Array);
   const squares = new GrowingArray(Float64Array);
-  const sums = { converting: 0, nulls: 0, amount: 0, unattributed: 0, unattributedAmount: 0, touches: 0 };
+  const sums = { converting: 0, nulls: 0, amount: 0, turnover: 0, unattributed: 0, unattributedAmount: 0, touches: 0 };
   offsets.append([0]);
   for await (const batch of batches) {
     const path = uint16Lists(batch, 'path');
-    const [c, v, n, touches] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls'), float64Column(batch, 'touches')];
+    const [c, v, n] = [float64Column(batch, 'conversions'), float64Column(batch, 'amounts'), float64Column(batch, 'nulls')];
+    const [turnover, touches] = [float64Column(batch, 'turnover'), float64Column(batch, 'touches')];
     const q = holdsPaths ? null : float64Column(batch, 'squares');
     for (let row = 0; row < batch.numRows; row += 1) {
       const length = path.offsets[row + 1]! - path.offsets[row]!;
       sums.amount += v[row]!;
+      sums.turnover += turnover[row]!;
       sums.touches += touches[row]!;
       if (length === 0) {
         sums.unattributed += c[row]!;
@@ -142,6 +144,7 @@ async function readPaths(batches: ReturnType<ClickHouse['batches']>, { channels,
       convertingJourneys: sums.converting,
       conversions: sums.converting + sums.unattributed,
       revenue: sums.amount / REVENUE_SCALE,
+      turnover: sums.turnover / REVENUE_SCALE,
       unattributedConversions: sums.unattributed,
       unattributedRevenue: sums.unattributedAmount / REVENUE_SCALE,
       touches: sums.touches,

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { dayAfter } from '../../../schema/day-range.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { SANDBOX_ACCOUNT_ID } from '../../../platform/sandbox-sources.ts';
@@ -60,9 +61,10 @@ async function refreshSource({ database, clickhouse, clock }: Parameters<typeof 
       if (source.statistics == null) await purgeSource(clickhouse, key);
       const window: DayWindow = { from: source.statistics?.latest == null ? FIRST_DAY : dayAfter(source.statistics.latest), to: until };
       for (const statement of syntheticRowStatements(shop, key, window)) await clickhouse.command(statement, { timeoutMs: TIMEOUT_MS });
-      const { days, parts, ...statistics } = await measureSource(clickhouse)(key.accountId, id);
+      const { days, parts, ...statistics } = await measureSource(clickhouse, clock)(key.accountId, id);
       const now = clock();
-      source.statistics = { ...statistics, duplicateRate: 0 };
+      // Made ahead of what a row may be dated.
+      source.statistics = { ...statistics, latest: days.at(-1)?.day ?? null, duplicateRate: 0 };
       source.rowsAccepted = statistics.touchpoints + statistics.conversions + statistics.spendRows;
       source.lastSync = now;
       source.verifiedParts = parts;
@@ -71,8 +73,4 @@ async function refreshSource({ database, clickhouse, clock }: Parameters<typeof 
     },
     { timeoutMs: TIMEOUT_MS },
   );
-}
-
-function dayAfter(day: string): string {
-  return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { coverageOf } from '../data-sources/coverage.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';
 import { SOURCE_TABLES } from './columnar-schema.ts';
@@ -21,11 +22,12 @@ export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Pr
 }
 
 /** What a source amounts to, duplicates counted once, and what each of its days holds. */
-export function measureSource(clickhouse: ClickHouse): MeasureSource {
+export function measureSource(clickhouse: ClickHouse, clock: () => Date): MeasureSource {
   return async (accountId, dataSourceId) => {
+    const now = clock();
     const options = { params: sourceParams({ accountId, dataSourceId }), timeoutMs: LONG_READ_MS };
     const before = await partsDigest(clickhouse, { accountId, dataSourceId });
-    const [{ counts, days }, matches] = await Promise.all([storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true }), matchedConversions(clickhouse, options)]);
+    const [{ counts, days }, matches] = await Promise.all([storedDays(clickhouse, { accountId, dataSourceId }, { deduplicated: true, now }), matchedConversions(clickhouse, options)]);
     const after = await partsDigest(clickhouse, { accountId, dataSourceId });
     const dated = days.map(({ day }) => day).filter((day) => day !== UNDATED);
     return {
@@ -33,9 +35,7 @@ export function measureSource(clickhouse: ClickHouse): MeasureSource {
       conversions: counts.conversions,
       spendRows: counts.spend,
       paths: counts.paths,
-      earliest: dated[0] ?? null,
-      latest: dated.at(-1) ?? null,
-      missingDays: missingDays(dated),
+      ...coverageOf(dated, now),
       touchpointMatchRate: matches.conversions === 0 ? 0 : matches.matched / matches.conversions,
       unattributedShare: matches.conversions === 0 ? 0 : 1 - matches.attributed / matches.conversions,
       days,
@@ -64,7 +64,7 @@ export interface DailyTouches {
 export async function dailyTouches(clickhouse: ClickHouse, key: SourceKey, channels: readonly string[], [start, end]: readonly [string, string]): Promise<DailyTouches[]> {
   return clickhouse.rows(
     `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches FROM touchpoints FINAL
-      WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)} AND toDate(ts) >= {start:Date} AND toDate(ts) <= {end:Date}
+      WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC')
       GROUP BY date, channel ORDER BY date, channel`,
     z.object({ date: z.string(), channel: z.string(), touches: Count }),
     { params: { ...sourceParams(key), channels, start, end }, timeoutMs: LONG_READ_MS },
@@ -121,15 +121,4 @@ async function matchedConversions(clickhouse: ClickHouse, options: ReadOptions):
     options,
   );
   return row ?? { conversions: 0, matched: 0, attributed: 0 };
-}
-
-function missingDays(days: readonly string[]): string[] {
-  const missing: string[] = [];
-  const known = new Set(days);
-  const last = Date.parse(days.at(-1) ?? '');
-  for (let dayMs = Date.parse(days[0] ?? ''); dayMs < last; dayMs += DAY_MS) {
-    const day = new Date(dayMs).toISOString().slice(0, 10);
-    if (!known.has(day)) missing.push(day);
-  }
-  return missing;
 }

@@ -20,6 +20,10 @@ function edgesToReturn(list: readonly number[], { first, last, after, before }: 
 }
 
 describe('pages', () => {
+  test('of a list that is longer than an Int can say, say the largest Int', () => {
+    expect(connectionOf([1], { limit: 1, offset: 0 }, 2 ** 31 + 5, TRUST)).toMatchObject({ totalCount: 2 ** 31 - 1, pageInfo: { hasNextPage: true } });
+  });
+
   test('are those of the Relay specification', () =>
     fc.assert(
       fc.asyncProperty(

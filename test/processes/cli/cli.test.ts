@@ -53,6 +53,27 @@ describe('the command line', () => {
 });
 
 describe('liftgraph analyze', () => {
+  test('amounts that add up to more than is exact are a line that says where to look', async () => {
+    const orders = Array.from({ length: 95 }, (_, order) => `o${order},u${order % 9},2026-06-02T10:00:00Z,1000000000000`);
+    await writeFile(join(folder, 'touches.csv'), `user_id,timestamp,channel\n${Array.from({ length: 9 }, (_, user) => `u${user},2026-06-01T10:00:00Z,email`).join('\n')}\n`);
+    await writeFile(join(folder, 'large.csv'), `order_id,user_id,timestamp,revenue\n${orders.join('\n')}\n`);
+    const { code, stdout, stderr } = await liftgraph('analyze', 'touches.csv', 'large.csv');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^error: The revenue of this range.* 90,000,000,000,000, .*wrong number among the orders.*\.$/);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('days of other centuries, among the rows or asked for, take no time', async () => {
+    await writeFile(join(folder, 'far.csv'), 'date,channel,spend\n1900-01-02,email,5\n2026-06-01,email,5\n9999-12-31,email,5\n');
+    const { code, stdout } = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', 'far.csv', '--json');
+    expect(code).toBe(0);
+    expect(resultOf({ stdout } as CliResult).date_range).toEqual(truth.date_range);
+    for (const [name, day] of [['--from', '0001-01-01'], ['--to', '9999-12-31']] as const) {
+      const refused = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', name, day);
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(new RegExp(`error: ${name} ${day}: rows lie between 2000-01-01 and 2\\d{3}-\\d\\d-\\d\\d. Choose a day in between.`)) });
+    }
+  });
+
   test('touchpoints, orders and spend become a table; progress goes to standard error; nothing is left behind', async () => {
     const { code, stdout, stderr } = await liftgraph('analyze', 'shop/touchpoints.csv', 'shop/orders.csv', 'shop/spend.csv');
     expect(stderr).toContain('orders.csv: ');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
+import { EARLIEST_DAY, MAX_AHEAD_MS } from '../../../../schema/day-range.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../../data-sources/data-source.ts';
@@ -39,9 +40,6 @@ export interface IngestOptions {
   readonly now: Date;
 }
 
-/** Times that rows may have (interface decisions §20): from here to two days ahead of the upload. */
-const EARLIEST_MS = Date.UTC(2000, 0, 1);
-const LATEST_AHEAD_MS = 48 * 3_600_000;
 const IN_FLIGHT = 2;
 /** An engine that crashed is back within a second or two; a block that is stored twice changes nothing. */
 const RETRY_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
@@ -102,8 +100,8 @@ function instructionsOf(options: IngestOptions): ReadingInstructions {
     delimiter: delimiterOf(options.delimiter),
     mapping: options.mapping ?? {},
     currency: options.sourceCurrency ?? null,
-    earliestMs: EARLIEST_MS,
-    latestMs: options.now.getTime() + LATEST_AHEAD_MS,
+    earliestMs: Date.parse(EARLIEST_DAY),
+    latestMs: options.now.getTime() + MAX_AHEAD_MS,
     maxBytes: options.maxBytes ?? MAX_CONTENT_BYTES,
   };
 }

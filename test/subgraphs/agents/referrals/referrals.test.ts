@@ -43,6 +43,13 @@ test('a referral is active from 1,000 USD on, to the cent', async () => {
   expect(await referralOf(agent)).toMatchObject({ status: 'active', cents: ACTIVE_FROM_CENTS, activated_at: expect.any(Date) });
 });
 
+test('recovered revenue adds up to the largest number that is exact, and no further', async () => {
+  const agent = await registry.register(await registry.register());
+  for (let analysis = 0; analysis < 2; analysis += 1) await registry.consume(registry.analysis(agent, Number.MAX_SAFE_INTEGER));
+  const { rows } = await registry.owner.query<{ cents: string }>(`select accumulated_delta_r_cents as cents from agents.referrals where referred_id = $1`, [agent.agentId]);
+  expect(rows).toEqual([{ cents: String(Number.MAX_SAFE_INTEGER) }]);
+});
+
 test('an analysis counts once, however often and wherever its event is relayed; of equal ones the first', async () => {
   const agent = await registry.register(await registry.register());
   const event = registry.analysis(agent, 600, { inputDigest: 'sha256:a' });

@@ -1,13 +1,14 @@
 import { daysBetween } from '../../../../schema/day-range.ts';
+import type { Environment } from '../../../../platform/auth/principal.ts';
 import { parseDateRange, type DateRange } from '../../../../subgraphs/attribution/data-sources/date-range.ts';
 
 const now = new Date('2026-11-21T10:00:00Z');
 
 const daysIn = ({ start, end }: DateRange): number => daysBetween(start, end);
 
-function codeOf(range: readonly string[]): string | undefined {
+function codeOf(range: readonly string[], environment: Environment = 'live'): string | undefined {
   try {
-    parseDateRange(range, now, 'live');
+    parseDateRange(range, now, environment);
   } catch (error) {
     return (error as { problem: { code: string } }).problem.code;
   }
@@ -31,6 +32,11 @@ describe('date range', () => {
     [['2024-01-01', '2024-01-31'], 'outside_retention'],
   ])('%j is refused as %s', (range, code) => {
     expect(codeOf(range)).toBe(code);
+  });
+
+  test('in the sandbox any range is taken that rows may lie in', () => {
+    expect(daysIn(parseDateRange(['2000-01-01', '2000-12-31'], now, 'sandbox'))).toBe(366);
+    for (const range of [['1999-12-31', '2000-01-31'], ['0001-01-01', '0001-12-31']]) expect(codeOf(range, 'sandbox')).toBe('outside_retention');
   });
 
   test('the longest and oldest range that the archive holds is taken', () => {

@@ -4,7 +4,7 @@ import { faultOfEventTable, faultOfPathTable, NO_CHANNEL, type EventTable, type 
 import type { JourneyQuery } from '../../../../subgraphs/attribution/journeys/journey-query.ts';
 import { JourneyStore, loadJourneys } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
 import { fnv1a, readEventRows, type EventRow } from '../../../compute/reference-data.ts';
-import { openColumnarStore, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
+import { MEASURED_AT, openColumnarStore, storeRows, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
 const DAY_S = 86_400;
 let store: ColumnarStore;
@@ -214,7 +214,7 @@ test('a file of paths: dated rows by range, undated ones always, and no events',
   const { paths, totals } = await loadPaths(queryOf(source));
   expect(faultOfPathTable(paths)).toBeNull();
   expect(pathsOf(paths)).toEqual({ 'a > b': [2, 30.3, 2], b: [2, 5, 1] });
-  expect(totals).toEqual({ journeys: 7, convertingJourneys: 4, conversions: 7, revenue: 42.8, unattributedConversions: 3, unattributedRevenue: 7.5, touches: 2 * 4 + 3 });
+  expect(totals).toEqual({ journeys: 7, convertingJourneys: 4, conversions: 7, revenue: 42.8, turnover: 42.8, unattributedConversions: 3, unattributedRevenue: 7.5, touches: 2 * 4 + 3 });
   expect(await loadEvents(queryOf(source))).toBeNull();
 });
 
@@ -223,6 +223,17 @@ test('a source without rows has no journeys and no events', async () => {
   expect([faultOfPathTable(paths), paths.nulls.length, totals.conversions]).toEqual([null, 0, 0]);
   const read = (await loadEvents(queryOf(newSource())))!;
   expect([faultOfEventTable(read.events), read.events.timeS.length]).toEqual([null, 0]);
+});
+
+test('rows of other centuries say nothing of how long a source was observed, and are no events of any window', async () => {
+  const source = newSource();
+  await upload(store.clickhouse, source, 'user_id,timestamp,channel\nu,2025-01-02T10:00:00Z,a\nu,2025-01-03T10:00:00Z,a\n');
+  const { accountId, dataSourceId } = queryOf(source);
+  await storeRows(store.clickhouse, { accountId, dataSourceId }, 'touchpoints', ['1900-01-01 00:00:00.000', '2299-12-31 23:00:00.000'].map((ts) => ({ user_id: 'u', ts, channel: 'a' })));
+  await storeRows(store.clickhouse, { accountId, dataSourceId }, 'conversions', ['1900-01-02 00:00:00.000', '2299-12-31 23:30:00.000'].map((ts) => ({ order_id: ts, user_id: 'u', ts, revenue: '1' })));
+  const read = (await loadEvents(queryOf(source, { observedBefore: MEASURED_AT })))!;
+  expect(read.observedUntilS).toBe(Date.parse('2025-01-03T10:00:00Z') / 1000);
+  expect([...read.events.timeS]).toEqual(['2025-01-02T10:00:00Z', '2025-01-03T10:00:00Z'].map((time) => Date.parse(time) / 1000));
 });
 
 test('refunds and large amounts keep their cents', async () => {

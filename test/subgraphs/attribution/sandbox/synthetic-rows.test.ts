@@ -7,6 +7,7 @@ import { SYNTHETIC_SHOPS } from '../../../../subgraphs/attribution/sandbox/synth
 import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { storedDays } from '../../../../subgraphs/attribution/touchpoints/stored-days.ts';
 import { createTestClickHouse, type TestClickHouse } from '../../../platform.ts';
+import { MEASURED_AT } from '../touchpoints/columnar-store.ts';
 
 const MONTHS: readonly DayWindow[] = [
   { from: '2026-01-01', to: '2026-01-31' },
@@ -31,7 +32,7 @@ describe('synthetic rows', () => {
 
   const make = async (shop: (typeof SYNTHETIC_SHOPS)[number], key: { accountId: string; dataSourceId: string }, windows: readonly DayWindow[]) => {
     for (const window of windows) for (const statement of syntheticRowStatements(shop, key, window)) await clickhouse.command(statement);
-    return storedDays(clickhouse, key, { deduplicated: true });
+    return storedDays(clickhouse, key, { deduplicated: true, now: MEASURED_AT });
   };
 
   test('each source that can be used has a shop', () => {
@@ -48,7 +49,7 @@ describe('synthetic rows', () => {
   });
 
   test('no engine and no release makes other rows, unless the seed version says so', async () => {
-    const { days } = await storedDays(clickhouse, { accountId: 'months', dataSourceId: 'ds_sandbox_shopify' }, { deduplicated: true });
+    const { days } = await storedDays(clickhouse, { accountId: 'months', dataSourceId: 'ds_sandbox_shopify' }, { deduplicated: true, now: MEASURED_AT });
     expect(days[0]).toEqual({ day: '2026-01-01', rows: 478, digest: 'conversions:423540054522005255 spend:10499816838800439151 touchpoints:7485345856879982986' });
   });
 

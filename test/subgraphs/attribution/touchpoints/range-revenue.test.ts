@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { toCents } from '../../../../compute/numerics/largest-remainder.ts';
 import { loadJourneys } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
 import { readRevenue } from '../../../../subgraphs/attribution/touchpoints/range-revenue.ts';
-import { openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
+import { openColumnarStore, storeRows, upload, type ColumnarStore } from './columnar-store.ts';
 
 let store: ColumnarStore;
 beforeAll(async () => {
@@ -25,8 +25,9 @@ let sources = 0;
 
 /** What an analysis of each range finds, and what is compared with it: the same to the cent, or a refresh would cause the next. */
 async function expectSame(dataSourceId: string): Promise<void> {
-  const revenueOf = await readRevenue(store.clickhouse, { accountId: 'account', dataSourceId });
-  for (const [start, end, conversionEvent] of [['2025-02-01', '2025-02-28', 'purchase'], ['2025-02-02', '2025-02-02', 'purchase'], ['2025-01-01', '2025-03-31', 'signup']] as const) {
+  const queries = ([['2025-02-01', '2025-02-28', 'purchase'], ['2025-02-02', '2025-02-02', 'purchase'], ['2025-01-01', '2025-02-28', 'signup']] as const).map(([start, end, conversionEvent]) => ({ start, end, conversionEvent }));
+  const revenueOf = await readRevenue(store.clickhouse, { accountId: 'account', dataSourceId }, queries);
+  for (const { start, end, conversionEvent } of queries) {
     const { totals } = await loadJourneys(store.clickhouse, { accountId: 'account', dataSourceId, dateRange: [start, end], lookbackDays: 30, conversionEvent });
     expect({ start, end, conversionEvent, cents: revenueOf({ start, end, conversionEvent }) }).toEqual({ start, end, conversionEvent, cents: toCents(totals.revenue) });
   }
@@ -64,3 +65,16 @@ test('of aggregated paths, dated and undated; they count for nothing beside touc
     { numRuns: 5 },
   );
 }, 120_000);
+
+test('days and events that nobody asks for are not read, however many there are; sums of any size are read', async () => {
+  const key = { accountId: 'account', dataSourceId: `names-${(sources += 1)}` };
+  await storeRows(store.clickhouse, key, 'conversions', Array.from({ length: 5_000 }, (_, order) => ({ order_id: `o${order}`, user_id: 'u', ts: '2025-02-01 10:00:00.000', revenue: '1', conversion_event: `name ${order}` })));
+  await storeRows(store.clickhouse, key, 'conversions', ['1900-01-01', '2299-12-31'].map((day) => ({ order_id: day, user_id: 'u', ts: `${day} 10:00:00.000`, revenue: '1' })));
+  // More parts of a cent than 64 bits hold.
+  await storeRows(store.clickhouse, key, 'conversions', Array.from({ length: 1_000 }, (_, order) => ({ order_id: `large-${order}`, user_id: 'u', ts: '2025-02-01 10:00:00.000', revenue: '1000000000000' })));
+  let read = 0;
+  const counting = { ...store.clickhouse, rows: async (...asked: Parameters<typeof store.clickhouse.rows>) => store.clickhouse.rows(...asked).then((rows) => ((read += rows.length), rows)) } as typeof store.clickhouse;
+  const query = { start: '2025-02-01', end: '2025-02-28', conversionEvent: 'purchase' };
+  expect((await readRevenue(counting, key, [query]))(query)).toBe(1e17);
+  expect(read).toBe(2);
+});

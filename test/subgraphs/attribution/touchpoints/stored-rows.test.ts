@@ -1,7 +1,7 @@
 import { JourneyStore } from '../../../../subgraphs/attribution/journeys/journey-store.ts';
 import { partsDigest, storedDays } from '../../../../subgraphs/attribution/touchpoints/stored-days.ts';
 import { countStoredRows } from '../../../../subgraphs/attribution/touchpoints/stored-rows.ts';
-import { openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
+import { MEASURED_AT, openColumnarStore, upload, type ColumnarStore } from './columnar-store.ts';
 
 let store: ColumnarStore;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ test('paths count by their last step; undated ones always, dated ones in the ran
   const rows = await countStoredRows(store.clickhouse, query('paths'), countedOnTheWay('paths'));
   expect(Object.fromEntries(rows.paths.revenueByLastStep)).toEqual({ b: 25, c: 7 });
   expect(rows.paths).toMatchObject({ conversions: 4, revenue: 32, touches: 2 * 5 + 1 + 2 });
-  expect((await storedDays(store.clickhouse, key('paths'), { deduplicated: true })).days.map(({ day, rows: count }) => [day, count])).toEqual([['1970-01-01', 2], ['2025-01-01', 1], ['2025-02-01', 1]]);
+  expect((await storedDays(store.clickhouse, key('paths'), { deduplicated: true, now: MEASURED_AT })).days.map(({ day, rows: count }) => [day, count])).toEqual([['1970-01-01', 2], ['2025-01-01', 1], ['2025-02-01', 1]]);
 });
 
 test('a day has one digest whatever the order and number of uploads, and another when anything in it changes', async () => {
@@ -55,7 +55,7 @@ test('a day has one digest whatever the order and number of uploads, and another
   await upload(store.clickhouse, 'one', TOUCHES);
   for (const line of lines.toReversed()) await upload(store.clickhouse, 'two', `${header}\n${line}\n`);
   await upload(store.clickhouse, 'two', TOUCHES);
-  const days = async (source: string) => (await storedDays(store.clickhouse, key(source), { deduplicated: true })).days;
+  const days = async (source: string) => (await storedDays(store.clickhouse, key(source), { deduplicated: true, now: MEASURED_AT })).days;
   const before = await days('one');
   expect(before.map(({ day, rows }) => [day, rows])).toEqual([['2025-01-01', 1], ['2025-01-02', 2], ['2025-01-09', 1]]);
   expect(await days('two')).toEqual(before);
@@ -71,7 +71,7 @@ test('channels that change places are noticed', async () => {
   const rows = (first: string, second: string) => `user_id,timestamp,channel\nu,2025-01-01T10:00:00Z,${first}\nv,2025-01-01T11:00:00Z,${second}\n`;
   await upload(store.clickhouse, 'here', rows('a', 'b'));
   await upload(store.clickhouse, 'there', rows('b', 'a'));
-  const digest = async (source: string) => (await storedDays(store.clickhouse, key(source), { deduplicated: false })).days[0]!.digest;
+  const digest = async (source: string) => (await storedDays(store.clickhouse, key(source), { deduplicated: false, now: MEASURED_AT })).days[0]!.digest;
   expect(await digest('here')).not.toBe(await digest('there'));
 });
 

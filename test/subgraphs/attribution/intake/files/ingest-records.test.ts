@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CURRENT_PATHS } from '../../../../../subgraphs/attribution/touchpoints/current-paths.ts';
 import { listRejects } from '../../../../../subgraphs/attribution/intake/files/rejects.ts';
 import { measureSource, purgeSource, sourceChannels, sourceSpend } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../../touchpoints/columnar-store.ts';
+import { MEASURED_AT, openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../../touchpoints/columnar-store.ts';
 
 let store: ColumnarStore;
 let sources = 0;
@@ -163,7 +163,7 @@ describe('rows that are refused', () => {
     expect([report.rowsAccepted, report.rowsRejected]).toEqual([rows - wrong.size, wrong.size]);
     const lineOf = (index: number) => 2 + index + Math.ceil(index / 1000);
     expect(report.firstErrors.map(({ line: at }) => at)).toEqual([...wrong].map(lineOf));
-    expect((await measureSource(store.clickhouse)('account', source)).touchpoints).toBe(rows - wrong.size);
+    expect((await measureSource(store.clickhouse, () => MEASURED_AT)('account', source)).touchpoints).toBe(rows - wrong.size);
   }, 60_000);
 });
 
@@ -264,7 +264,7 @@ describe('what is stored', () => {
     await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue\no,u,2025-01-01,1\n');
     await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue\no,v,2025-01-05,2\n');
     expect(await conversions(source)).toMatchObject([{ order_id: 'o', user_id: 'v', revenue: '2' }]);
-    expect(await measureSource(store.clickhouse)('account', source)).toMatchObject({ touchpoints: 2, conversions: 1 });
+    expect(await measureSource(store.clickhouse, () => MEASURED_AT)('account', source)).toMatchObject({ touchpoints: 2, conversions: 1 });
   });
 
   test('a path may stand in several rows: those of one file add up, a later file replaces them', async () => {
@@ -287,7 +287,7 @@ describe('what is stored', () => {
     expect(await sourceEvidence(store.clickhouse, key(source))).toEqual(evidence);
     await upload(store.clickhouse, source, 'path,conversions,revenue,nulls\na>b,4,40,0\n', { now: new Date(now.getTime() + 1) });
     expect(await stored()).toEqual([{ path: 'a>b', conversions: 4, revenue: 40 }, sum[1]]);
-    expect((await measureSource(store.clickhouse)('account', source)).paths).toBe(2);
+    expect((await measureSource(store.clickhouse, () => MEASURED_AT)('account', source)).paths).toBe(2);
   });
 
   test('conversions of one user and instant without an order id both count, however often they come', async () => {
@@ -348,7 +348,7 @@ describe('what is stored', () => {
     const source = newSource();
     await upload(store.clickhouse, source, 'user_id,timestamp,channel\nu1,2025-01-01,a\nu2,2025-01-01,a\nu4,2025-03-05,a\n');
     await upload(store.clickhouse, source, 'order_id,user_id,timestamp,revenue,channel\n1,u1,2025-01-03,1,\n2,u2,2025-03-01,1,\n3,u3,2025-01-02,1,\n4,u4,2025-03-01,1,\n5,u5,2025-01-01,1,b\n');
-    const measure = await measureSource(store.clickhouse)('account', source);
+    const measure = await measureSource(store.clickhouse, () => MEASURED_AT)('account', source);
     expect(measure).toMatchObject({ touchpoints: 3, conversions: 5, earliest: '2025-01-01', latest: '2025-03-05', touchpointMatchRate: 4 / 5 });
     // 1 (two days before) and 5 (its own click) follow a touch; 2 is too late, 3 has none, 4 is ahead of its touch.
     expect(measure.unattributedShare).toBeCloseTo(3 / 5, 12);

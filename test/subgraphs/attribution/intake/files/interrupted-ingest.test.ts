@@ -9,7 +9,7 @@ import { connectClickHouse, type ClickHouse } from '../../../../../platform/clic
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../../platform/clickhouse/embedded-server.ts';
 import { migrateColumnarTables } from '../../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
 import { measureSource } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { sourceEvidence, upload } from '../../touchpoints/columnar-store.ts';
+import { MEASURED_AT, sourceEvidence, upload } from '../../touchpoints/columnar-store.ts';
 
 const ROWS = 1_500_000;
 const WRONG = 3;
@@ -54,7 +54,7 @@ test('an upload survives the crash of the engine in its middle: every row once, 
   expect(kills).toEqual([]);
   expect(report).toMatchObject({ rowsAccepted: ROWS, rowsRejected: WRONG, touchpoints: ROWS });
   expect(report.firstErrors.map(({ line }) => line)).toEqual([ROWS + 2, ROWS + 3, ROWS + 4]);
-  expect((await measureSource(clickhouse)(SOURCE.accountId, SOURCE.dataSourceId)).touchpoints).toBe(ROWS);
+  expect((await measureSource(clickhouse, () => MEASURED_AT)(SOURCE.accountId, SOURCE.dataSourceId)).touchpoints).toBe(ROWS);
 }, 120_000);
 
 test('an upload whose process is killed leaves rows that sending it again completes, and nothing twice', async () => {

@@ -1,0 +1,27 @@
+import { areFiguresInRange, FIGURES_OUT_OF_RANGE } from './amount-range.ts';
+import type { Attribution, AttributionFailure, AttributionStatus } from './attribution.ts';
+import type { AnalysisFigures } from './figures.ts';
+
+/** An analysis as readers are told of it. */
+export interface Publication {
+  readonly status: AttributionStatus;
+  readonly figures: AnalysisFigures | null;
+  readonly failure: AttributionFailure | null;
+}
+
+/** Of an analysis of which something was stored that this release cannot read. */
+export const UNREADABLE: Publication = { status: 'failed', figures: null, failure: { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' } };
+
+/**
+ * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts: what one
+ * of them left shows as the failure that it would be today, so that a page of analyses has all the others.
+ */
+export function publicationOf({ status, result, failure }: Pick<Attribution, 'status' | 'result' | 'failure'>): Publication {
+  const figures = result ?? null;
+  if (figures === null) return { status, figures, failure: failure ?? null };
+  const isReadable = typeof figures.revenueCents === 'number' && Array.isArray(figures.channels);
+  if (isReadable && areFiguresInRange(figures)) return { status, figures, failure: failure ?? null };
+  // While a refresh is under way, there is hope.
+  if (status !== 'completed') return { status, figures: null, failure: null };
+  return isReadable ? { status: 'failed', figures: null, failure: FIGURES_OUT_OF_RANGE } : UNREADABLE;
+}
