@@ -10,7 +10,7 @@ const SOON_MS = 6_000;
 const LONG_ANSWER_MS = 3_000;
 
 async function open(): Promise<ListeningServer> {
-  return listen({ host: '127.0.0.1', port: 0, handler: (_request, response) => void sleep(LONG_ANSWER_MS).then(() => response.end('whole')), refusal: () => '' });
+  return listen({ host: '127.0.0.1', port: 0, handler: (_request, response) => void sleep(LONG_ANSWER_MS).then(() => response.end('whole')), refusal: () => '', limits: { max: 100, maxPerAddress: 100 } });
 }
 
 async function connected(server: ListeningServer, said: string): Promise<Socket> {
