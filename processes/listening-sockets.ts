@@ -47,12 +47,6 @@ export class ListeningSockets {
     for (const each of this.#all) Server.prototype.close.call(each);
     this.#claim?.close();
   }
-
-  /** How many connections are open. */
-  async countConnections(): Promise<number> {
-    const counts = await Promise.all(this.#all.map((each) => new Promise<number>((resolve, reject) => each.getConnections((error, count) => (error === null ? resolve(count) : reject(error))))));
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
 }
 
 /** The name that an instance holds while it has a port, in the kernel's abstract namespace (unix(7)). */
