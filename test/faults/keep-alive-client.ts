@@ -1,5 +1,5 @@
-import { connect, type Socket } from 'node:net';
-import { parseAnswer } from '../raw-http.ts';
+import type { Socket } from 'node:net';
+import { open, parseAnswer } from '../raw-http.ts';
 
 /** What became of a request that got no answer, or only a part of one. */
 export interface LostRequest {
@@ -17,12 +17,13 @@ export class KeepAliveClient {
   /** Of the answers. */
   readonly statuses: number[] = [];
   readonly lost: LostRequest[] = [];
-  readonly #port: number;
+  readonly #root: string;
   readonly #request: string;
   #socket: Socket | null = null;
 
-  constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}) {
-    this.#port = port;
+  /** @param root `http://host:port` */
+  constructor(root: string, path: string, headers: Readonly<Record<string, string>> = {}) {
+    this.#root = root;
     this.#request = [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
   }
 
@@ -30,7 +31,7 @@ export class KeepAliveClient {
   async untilRefused(): Promise<void> {
     for (;;) {
       const onKeptConnection = this.#socket !== null;
-      const socket = this.#socket ?? (await connected(this.#port));
+      const socket = this.#socket ?? (await connected(this.#root));
       if (socket === null) return;
       const localPort = socket.localPort!;
       this.#socket = null;
@@ -47,12 +48,12 @@ export class KeepAliveClient {
 }
 
 /** Null where the connection was refused. */
-function connected(port: number): Promise<Socket | null> {
+function connected(root: string): Promise<Socket | null> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.once('connect', () => resolve(socket.off('error', refused)));
+    const socket = open(root);
     const refused = (): void => resolve(null);
     socket.once('error', refused);
+    socket.once('connect', () => resolve(socket.off('error', refused)));
   });
 }
 
