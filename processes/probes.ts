@@ -1,8 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
 
 /** Addresses of the probes; they take GET and HEAD. */
 export const PROBE_PATHS = ['/healthz', '/readyz'] as const;
+
+/** Whether a request is for one of them. */
+export function isProbe({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+  return (method === 'GET' || method === 'HEAD') && (PROBE_PATHS as readonly string[]).includes(url.split('?', 1)[0]!);
+}
 
 /**
  * `GET /healthz`: the process lives. `GET /readyz`: everything that a request needs is up (200), or not (503),
@@ -10,7 +16,7 @@ export const PROBE_PATHS = ['/healthz', '/readyz'] as const;
  */
 export function probes(health: () => Promise<HealthReport>, isDraining: () => boolean): Middleware {
   return async (http, next) => {
-    if ((http.method !== 'GET' && http.method !== 'HEAD') || !(PROBE_PATHS as readonly string[]).includes(http.path)) return next();
+    if (!isProbe(http.req)) return next();
     http.set('Cache-Control', 'no-store');
     if (http.path === '/healthz') {
       http.body = { status: 'ok' };

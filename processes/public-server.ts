@@ -25,12 +25,13 @@ import { createRestDoor } from '../rest-adapter/server.ts';
 import { deprecationHeaders, resolveApiVersion } from '../rest-adapter/versions.ts';
 import type { HealthReport } from '../rest-adapter/representations/health-report.ts';
 import { openCertificate } from './certificate.ts';
+import { ConnectionMetrics } from './connection-metrics.ts';
 import { listen } from './http-server.ts';
 import { metricsPage } from './metrics-listener.ts';
-import { PROBE_PATHS, probes } from './probes.ts';
+import { isProbe, PROBE_PATHS, probes } from './probes.ts';
 
 export interface PublicServerOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
+  readonly config: Pick<Config, 'host' | 'port' | 'publicBaseUrl' | 'sandboxBaseUrl' | 'uploadMaxBytes' | 'trustedProxyHops' | 'connectionsMax' | 'connectionsMaxPerAddress' | 'graphqlIntrospection'> & Partial<Pick<Config, 'corsOrigins' | 'retiredApiVersions' | 'tlsCertFile' | 'tlsKeyFile' | 'metricsToken'>>;
   readonly subgraphs: GatewayOptions['subgraphs'];
   readonly admission: Admission;
   /** Makes the first account; there is no page for it when absent. */
@@ -107,7 +108,10 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
     handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: () => admission.refuseWhenOverloaded() }, app.callback())),
     mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
+    limits: { max: config.connectionsMax, maxPerAddress: config.connectionsMaxPerAddress },
+    isProbe,
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), config.publicBaseUrl),
+    metrics: new ConnectionMetrics(registry),
     ...(certificate === undefined ? {} : { certificate }),
   });
   return {

@@ -66,10 +66,12 @@ function readAbsoluteTarget(request: IncomingMessage): void {
 /** A whole HTTP/1.1 message for what Node's parser refused, or is no handshake of a WebSocket: there is no answer object then, only a socket. */
 export function problemMessage(problem: ProblemError, requestId: string, publicBaseUrl: string): string {
   const { status } = problem.problem;
-  const body = JSON.stringify({ error: errorObject(problem, requestId, publicBaseUrl) });
+  const error = errorObject(problem, requestId, publicBaseUrl);
+  const body = JSON.stringify({ error });
   const headers = {
     'X-Request-Id': requestId, 'SVC-API-Version': CURRENT_VERSION, 'SVC-HREI-Score': '0.00', 'SVC-HREI-Risk': 'minimal', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff',
     'Content-Type': 'application/json; charset=utf-8', 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close',
+    ...(error['retry_after'] === undefined ? {} : { 'Retry-After': String(error['retry_after']) }),
     ...(status === 405 ? { Allow: ALL_METHODS } : {}),
     ...(status === 426 ? { Upgrade: 'websocket', Connection: 'Upgrade, close', 'Sec-WebSocket-Version': '13' } : {}),
   };
@@ -77,9 +79,12 @@ export function problemMessage(problem: ProblemError, requestId: string, publicB
 }
 
 const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 426: 'Upgrade Required', 431: 'Request Header Fields Too Large' };
+const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 426: 'Upgrade Required', 431: 'Request Header Fields Too Large', 503: 'Service Unavailable' };
 
-/** What Node's parser found wrong with a request, as a problem; the codes are those of its `clientError` event, and CONNECT and EXPECTATION. */
+/**
+ * Why a request got no further than its connection, as a problem; the codes are those of Node's `clientError` event, and
+ * CONNECT, EXPECTATION, CONNECTIONS_FULL, ADDRESS_FULL and CONNECTION_CLOSED.
+ */
 export function parserProblem(code: string | undefined): ProblemError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -90,6 +95,12 @@ export function parserProblem(code: string | undefined): ProblemError {
       return new ProblemError('method_not_allowed', 'This server is not a proxy and does not take CONNECT.');
     case 'EXPECTATION':
       return new ProblemError('invalid_request', 'The only expectation that can be met is 100-continue.', { status: 417, param: 'header:Expect' });
+    case 'CONNECTIONS_FULL':
+      return new ProblemError('service_unavailable', 'The server has as many connections as it takes. Come back a little later.', { code: 'too_many_connections' });
+    case 'ADDRESS_FULL':
+      return new ProblemError('service_unavailable', 'Your address has as many connections at work as one address may have. Send several requests over one connection, or wait for answers.', { code: 'too_many_connections_of_address' });
+    case 'CONNECTION_CLOSED':
+      return new ProblemError('service_unavailable', 'The connection was closed before this request had come, and nothing was done. Send it again over another connection.', { code: 'connection_closed', retryAfterS: 1 });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ProblemError('invalid_request', 'The headers did not arrive in time.', { status: 408, code: 'request_timeout' });
     default:

@@ -87,6 +87,7 @@ function lookupFor(allowPrivate: boolean): NonNullable<CallerOptions['lookup']> 
     else callback(Object.assign(new Error(`${hostname} is not known`), { code: 'ENOTFOUND' }), []);
   };
 }
+const CONNECTIONS = 5_000;
 const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
 
 // Outside of openHouse: what these give to resolvers, type-graphql keeps forever, and closures in there would keep the whole house.
@@ -122,7 +123,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   let publicServer: PublicServer | null = await openPublicServer({
     ...admissionServices({ backing, config: { rateLimits: options.rateLimits ?? GENEROUS, bootstrapToken: options.bootstrapToken, publicBaseUrl }, keyPepper, keyEncryptionKey: TEST_SECRET, logger }),
     ...(options.claims === undefined ? {} : { claims: new PostgresClaims({ ...backing, secret: TEST_SECRET, logger, ...options.claims }) }),
-    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, graphqlIntrospection: true, ...options.config },
+    config: { host: '127.0.0.1', port, publicBaseUrl, sandboxBaseUrl: SANDBOX_BASE_URL, uploadMaxBytes: UPLOAD_MAX_BYTES, trustedProxyHops: 0, connectionsMax: CONNECTIONS, connectionsMaxPerAddress: CONNECTIONS, graphqlIntrospection: true, ...options.config },
     subgraphs: layout === 'one process' ? subgraphs : remote,
     internalSecret,
     ingestRecords: layout === 'one process' ? localRecords(backing.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),

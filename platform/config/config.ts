@@ -6,6 +6,7 @@ import { standardRateLimits, type RateLimits } from '../auth/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from '../auth/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
 import { baseUrl, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
+import { mostConnections, openFilesLimit, usualConnections } from './open-files.ts';
 import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from '../trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
@@ -61,6 +62,10 @@ export interface Config {
   readonly uploadMaxBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
+  /** How many connections of clients there may be at once. */
+  readonly connectionsMax: number;
+  /** From one address, or one /64 of IPv6. */
+  readonly connectionsMaxPerAddress: number;
   /** Which of the contract's tables of tiers holds. */
   readonly tierTable: TierTable;
   /** How often each class of callers may call. */
@@ -96,6 +101,8 @@ export class ConfigError extends Error {
 
 const EIGHT_GIB = 8 * 1024 ** 3;
 const TERABYTE = 10 ** 12;
+/** Of all connections. Offices and browser farms share one; what is idle gives way, so that only requests at work count. */
+const USUAL_SHARE_OF_ADDRESS = 1 / 4;
 
 const environmentSchema = z.object({
   LIFTGRAPH_ROLE: oneOf(ROLES).default('all'),
@@ -125,6 +132,8 @@ const environmentSchema = z.object({
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
+  CONNECTIONS_MAX: wholeNumber(16, 1_000_000, ' connections').optional(),
+  CONNECTIONS_MAX_PER_ADDRESS: wholeNumber(1, 1_000_000, ' connections').optional(),
   TIER_TABLE: oneOf(TIER_TABLES).default(DEFAULT_TIER_TABLE),
   RATE_LIMITS: rateLimits.optional(),
   CORS_ORIGINS: listOf(origin, '* or a list of origins such as https://app.example,https://admin.example').optional(),
@@ -171,6 +180,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(missing.map((variable) => `${variable} is not set: role ${environment.LIFTGRAPH_ROLE} needs it`).join('\n'));
   }
   refuseHalfTls(environment);
+  refuseTooManyConnections(environment);
   return toConfig(environment);
 }
 
@@ -180,8 +190,19 @@ function refuseHalfTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, PUBLIC_BASE_URL
   if (cert !== undefined && address?.startsWith('http:') === true) throw new ConfigError(`PUBLIC_BASE_URL=${address}: expected an address that begins with https, since TLS_CERT_FILE is set`);
 }
 
+/** Where connections take the last file, nobody gets in any more, and nothing else can be opened. @throws ConfigError */
+function refuseTooManyConnections({ CONNECTIONS_MAX: asked, DATABASE_POOL_MAX: pool }: Environment): void {
+  const limit = openFilesLimit();
+  const most = mostConnections(limit, pool);
+  if (asked === undefined || asked <= most) return;
+  throw new ConfigError(`CONNECTIONS_MAX=${asked}: expected at most ${most}, since this process may have ${limit} files open (ulimit -n)`);
+}
+
 function toConfig(environment: Environment): Config {
   const threads = environment.COMPUTE_THREADS ?? availableParallelism();
+  const connectionsMax = environment.CONNECTIONS_MAX ?? usualConnections(openFilesLimit(), environment.DATABASE_POOL_MAX);
+  // All connections come from the proxy where there is one.
+  const shareOfAddress = environment.TRUSTED_PROXY_HOPS > 0 ? 1 : USUAL_SHARE_OF_ADDRESS;
   return {
     role: environment.LIFTGRAPH_ROLE,
     host: environment.HOST,
@@ -212,6 +233,8 @@ function toConfig(environment: Environment): Config {
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
+    connectionsMax,
+    connectionsMaxPerAddress: environment.CONNECTIONS_MAX_PER_ADDRESS ?? Math.floor(connectionsMax * shareOfAddress),
     tierTable: environment.TIER_TABLE,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
     corsOrigins: environment.CORS_ORIGINS ?? [],

@@ -1,7 +1,10 @@
 import type { Config } from '../../platform/config/config.ts';
 import type { Logger } from '../../platform/telemetry/logs.ts';
 import { MetricsDoor } from '../../platform/telemetry/metrics-door.ts';
+import { newRequestId } from '../../platform/identifiers.ts';
+import { parserProblem, problemMessage } from '../../rest-adapter/edge.ts';
 import type { BackingServices } from '../backing-services.ts';
+import { ConnectionMetrics } from '../connection-metrics.ts';
 import { listen, type ListeningServer } from '../http-server.ts';
 import { metricsListener } from '../metrics-listener.ts';
 import { openOutgoing } from '../outgoing.ts';
@@ -30,12 +33,14 @@ export async function startWorkerRole(config: Config, logger: Logger): Promise<R
 }
 
 /** @throws ListenError */
-function serveMetrics({ host, port, metricsToken, publicBaseUrl }: Pick<Config, 'host' | 'port' | 'metricsToken' | 'publicBaseUrl'>, { registry }: BackingServices): Promise<ListeningServer> {
+function serveMetrics({ host, port, metricsToken, publicBaseUrl, connectionsMax, connectionsMaxPerAddress }: Pick<Config, 'host' | 'port' | 'metricsToken' | 'publicBaseUrl' | 'connectionsMax' | 'connectionsMaxPerAddress'>, { registry }: BackingServices): Promise<ListeningServer> {
   const door = new MetricsDoor({ registry, token: metricsToken, publicBaseUrl });
   return listen({
     host,
     port,
     handler: metricsListener(door, publicBaseUrl, (_request, response) => response.writeHead(404).end()),
-    refusal: () => 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n',
+    limits: { max: connectionsMax, maxPerAddress: connectionsMaxPerAddress },
+    refusal: (code) => problemMessage(parserProblem(code), newRequestId(), publicBaseUrl),
+    metrics: new ConnectionMetrics(registry),
   });
 }

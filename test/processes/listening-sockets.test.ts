@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { claimOf, ListeningSockets } from '../../processes/listening-sockets.ts';
 import { freePort } from '../free-port.ts';
 
@@ -58,11 +57,11 @@ test('a port that another program listens on is refused, and free for it afterwa
 });
 
 test('a port that was closed can be taken at once', async () => {
-  const first = await open(0, 'the first');
+  const server = createHttpServer();
+  const first = await open(0, 'the first', server);
   const { port } = first;
   const silent = connect(port, HOST);
-  await once(silent, 'connect');
-  while ((await first.countConnections()) === 0) await setImmediate();
+  await once(server, 'connection');
   first.close();
   await open(port, 'the next one');
   expect(await ask(port)).toBe('the next one');
