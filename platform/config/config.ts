@@ -59,6 +59,8 @@ export interface Config {
   /** How long a job whose worker fell silent may wait before another takes it over. */
   readonly jobLeaseS: number;
   readonly uploadMaxBytes: number;
+  /** Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk. */
+  readonly diskReserveBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
   /** Which of the contract's tables of tiers holds. */
@@ -95,6 +97,7 @@ export class ConfigError extends Error {
 }
 
 const EIGHT_GIB = 8 * 1024 ** 3;
+const HALF_A_GIB = 512 * 1024 ** 2;
 const TERABYTE = 10 ** 12;
 
 const environmentSchema = z.object({
@@ -124,6 +127,7 @@ const environmentSchema = z.object({
   JOB_CONCURRENCY: wholeNumber(1, 512, ' jobs').optional(),
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
+  DISK_RESERVE_BYTES: wholeNumber(0, 1000 * TERABYTE, ' bytes').default(HALF_A_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   TIER_TABLE: oneOf(TIER_TABLES).default(DEFAULT_TIER_TABLE),
   RATE_LIMITS: rateLimits.optional(),
@@ -211,6 +215,7 @@ function toConfig(environment: Environment): Config {
     jobConcurrency: environment.JOB_CONCURRENCY ?? Math.max(2, threads),
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
+    diskReserveBytes: environment.DISK_RESERVE_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     tierTable: environment.TIER_TABLE,
     rateLimits: { ...standardRateLimits(environment.TIER_TABLE), ...environment.RATE_LIMITS },
