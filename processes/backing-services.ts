@@ -21,6 +21,7 @@ import { attributionOwner } from '../subgraphs/attribution/migrations.ts';
 import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
 import { ReadingRoom } from '../subgraphs/attribution/intake/files/reading-room.ts';
 import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import type { DiskWatch } from './disk-watch.ts';
 
 /** Everyone who has tables in PostgreSQL. */
 export const MIGRATION_OWNERS: readonly MigrationOwner[] = [pubSubOwner, jobsOwner, authOwner, eventsOwner, idempotencyOwner, trustOwner, agentsOwner, attributionOwner];
@@ -49,18 +50,22 @@ export interface BackingServicesOptions {
   readonly registry?: Registry;
   /** Longest that a transaction may take, as `DatabaseOptions` has it. */
   readonly databaseTimeoutMs?: number;
+  /** Whether this process takes jobs; true. */
+  readonly takesJobs?: boolean;
+  /** Refuses what there is no room for, where the stores are on a disk of ours. */
+  readonly disk?: Pick<DiskWatch, 'refuseWithoutRoom'>;
 }
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
 export async function openBackingServices(options: BackingServicesOptions): Promise<BackingServices> {
-  const { config, logger, registry = new Registry(), databaseTimeoutMs } = options;
+  const { config, logger, registry = new Registry(), databaseTimeoutMs, takesJobs = true, disk } = options;
   const url = options.database.applicationUrl;
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of opened.toReversed()) await step();
   };
   try {
-    const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }) });
+    const database = await openDatabase({ url, entities: [...agentsEntities, ...attributionEntities], applicationName: options.applicationName, poolMax: config.databasePoolMax, logger, ...(databaseTimeoutMs === undefined ? {} : { timeoutMs: databaseTimeoutMs }), ...(disk === undefined ? {} : { refuseWithoutRoom: () => disk.refuseWithoutRoom() }) });
     opened.push(() => database.close());
     const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
     opened.push(() => clickhouse.close());
@@ -68,7 +73,7 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     opened.push(() => readingRoom.close());
     const pubSub = await createPubSub({ url, database, logger });
     opened.push(() => pubSub.close());
-    const jobs = await createJobs({ url, logger, leaseS: config.jobLeaseS, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) });
+    const jobs = await createJobs({ url, logger, leaseS: config.jobLeaseS, takesJobs, registry, ...(databaseTimeoutMs === undefined ? {} : { connectTimeoutMs: databaseTimeoutMs }) });
     opened.push(() => jobs.stop());
     await migrateColumnarTables(clickhouse);
     showPool(registry, () => database.load());

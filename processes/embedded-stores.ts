@@ -8,6 +8,8 @@ import type { Logger } from '../platform/telemetry/logs.ts';
 export interface Stores {
   readonly database: DatabaseUrls;
   readonly clickhouseUrl: string;
+  /** Where the files are of those that were started here. */
+  readonly folders: readonly string[];
   /** Ends what was started here; servers of others are left alone. */
   stop(): Promise<void>;
 }
@@ -24,7 +26,8 @@ export async function startStores(config: Config, logger: Logger): Promise<Store
     await Promise.all(starting.map((store) => (store.status === 'fulfilled' ? store.value.stop() : undefined)));
   };
   if (database.status === 'fulfilled' && clickhouse.status === 'fulfilled') {
-    return { database: database.value, clickhouseUrl: clickhouse.value.url, stop };
+    const folders = 'folder' in database.value ? [database.value.folder] : [];
+    return { database: database.value, clickhouseUrl: clickhouse.value.url, folders, stop };
   }
   await stop();
   throw starting.find((store) => store.status === 'rejected')!.reason;

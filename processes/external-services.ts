@@ -16,6 +16,7 @@ export async function openExternalServices(config: Config, logger: Logger): Prom
     clickhouse: { url: config.clickhouseUrl!, database: 'liftgraph' },
     applicationName: `liftgraph-${config.role.replace(':', '-')}`,
     logger,
+    takesJobs: config.role === 'worker',
     registry: processRegistry({ version: packageVersion(), role: config.role }),
   });
 }

@@ -1,34 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { ComputePool } from '../compute/pool.ts';
+import type { ClickHouse } from '../platform/clickhouse/client.ts';
+import { queueStanding } from '../platform/events/queue-standing.ts';
+import type { Database } from '../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../rest-adapter/representations/health-report.ts';
-import type { BackingServices } from './backing-services.ts';
+import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import type { DiskWatch } from './disk-watch.ts';
+
+export interface HealthOptions {
+  readonly backing: { readonly database: Database; readonly clickhouse: ClickHouse };
+  /** Null in a process that computes nothing. */
+  readonly pool: ComputePool | null;
+  /** Absent where the stores are other people's servers. */
+  readonly disk?: DiskWatch;
+  readonly uptimeSeconds: () => number;
+}
 
 /** Of the interface, as its OpenAPI document says it. */
 const VERSION = '1.0.0';
 
-/** A compute queue this deep makes callers wait for seconds. */
+/** A queue this deep makes callers wait for seconds. */
 const DEEP_QUEUE = 16;
+/** A job that waits so long while nobody works on any was not taken: workers look every two seconds, and are woken before. */
+const FORGOTTEN_S = 15;
+/** A worker that is restarted, or lost its database, is connected again within this time. */
+const UNSERVED_MS = 10_000;
+/** An answer counts for so long, whoever asks how often. */
+const KEPT_MS = 1_000;
+/** Longest that whoever asks waits; the check goes on. */
+const WAIT_MS = 2_000;
+/** A session of the columnar store is not to be had, or the store hangs, when a statement of nothing takes longer. */
+const STATEMENT_MS = 5_000;
 
-/** How everything is that a request needs: `down` when one of the stores does not answer. */
-export async function healthReport(backing: Pick<BackingServices, 'database' | 'clickhouse'>, pool: ComputePool | null, uptimeSeconds: number): Promise<HealthReport> {
-  const [database, clickhouse] = await Promise.all([timed(() => backing.database.ping()), timed(() => backing.clickhouse.ping())]);
-  const checks = { database, columnar_store: clickhouse, ...(pool === null ? {} : { compute_pool: poolCheck(pool) }) };
-  const statuses = new Set(Object.values(checks).map((check) => check.status));
-  const status = statuses.has('down') ? 'down' : statuses.has('degraded') ? 'degraded' : 'ok';
-  return { status, version: VERSION, environment: 'live', uptimeSeconds, checks };
+/**
+ * How everything is that a request needs: `down` when uploads or analyses would fail. Each check does what they do: a
+ * statement in each of the stores, the queue, the threads, the disk. Whoever asks gets an answer within two seconds.
+ */
+export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions): () => Promise<HealthReport> {
+  const { database, clickhouse } = backing;
+  let servedMs = performance.now();
+  const asked = {
+    database: new KeptCheck(() => timed(() => database.ping())),
+    columnar_store: new KeptCheck(() => timed(async () => void (await clickhouse.rows('SELECT 1 AS one', z.object({ one: z.number() }), { timeoutMs: STATEMENT_MS, signal: AbortSignal.timeout(STATEMENT_MS) })))),
+    queue: new KeptCheck(async () => {
+      const { waiting, oldestWaitS, running, isServed } = await queueStanding(database, RUN_QUEUE.name);
+      if (isServed) servedMs = performance.now();
+      const isForsaken = performance.now() - servedMs > UNSERVED_MS || (running === 0 && oldestWaitS > FORGOTTEN_S);
+      return { status: isForsaken ? 'down' : waiting > DEEP_QUEUE ? 'degraded' : 'ok', queueDepth: waiting, ...(isForsaken ? { reason: 'No worker takes jobs.' } : {}) };
+    }),
+  };
+  return async () => {
+    const [columnarStore, queue, stored] = await Promise.all([asked.columnar_store.read(), asked.queue.read(), asked.database.read()]);
+    const checks: Record<string, HealthCheck> = {
+      database: stored,
+      columnar_store: columnarStore,
+      queue,
+      ...(pool === null ? {} : { compute_pool: poolCheck(pool) }),
+      ...(disk === undefined ? {} : { disk: disk.check() }),
+    };
+    const statuses = new Set(Object.values(checks).map((check) => check.status));
+    const status = statuses.has('down') ? 'down' : statuses.has('degraded') ? 'degraded' : 'ok';
+    return { status, version: VERSION, environment: 'live', uptimeSeconds: uptimeSeconds(), checks };
+  };
 }
 
-async function timed(check: () => Promise<void>): Promise<HealthCheck> {
-  const startedMs = performance.now();
-  try {
-    await check();
-    return { status: 'ok', latencyMs: Math.round((performance.now() - startedMs) * 10) / 10 };
-  } catch {
+/** Asks once at a time and once a second at most, so that probes are no load, however many come. */
+export class KeptCheck {
+  readonly #ask: () => Promise<HealthCheck>;
+  #kept: { readonly check: HealthCheck; readonly atMs: number } | undefined;
+  #asking: { readonly sinceMs: number; readonly inTime: Promise<unknown> } | undefined;
+
+  /** @param ask ends by itself; what it throws makes the check `down` */
+  constructor(ask: () => Promise<HealthCheck>) {
+    this.#ask = ask;
+  }
+
+  /** While a slow answer is outstanding, what was down stays down, and what was not is `degraded`. */
+  async read(): Promise<HealthCheck> {
+    if (this.#asking === undefined && (this.#kept === undefined || performance.now() - this.#kept.atMs >= KEPT_MS)) this.#begin();
+    await this.#asking?.inTime;
+    if (this.#asking === undefined) return this.#kept!.check;
+    return this.#kept?.check.status === 'down' ? this.#kept.check : { status: 'degraded', latencyMs: Math.round(performance.now() - this.#asking.sinceMs) };
+  }
+
+  #begin(): void {
+    this.#asking = { sinceMs: performance.now(), inTime: Promise.race([this.#answer(), sleep(WAIT_MS, undefined, { ref: false })]) };
+  }
+
+  async #answer(): Promise<void> {
     // The failure is the answer; whoever owns the connection has logged its cause.
-    return { status: 'down', latencyMs: Math.round(performance.now() - startedMs) };
+    const check = await this.#ask().catch((): HealthCheck => ({ status: 'down' }));
+    this.#kept = { check, atMs: performance.now() };
+    this.#asking = undefined;
   }
 }
 
+async function timed(work: () => Promise<void>): Promise<HealthCheck> {
+  const startedMs = performance.now();
+  const latencyMs = () => Math.round((performance.now() - startedMs) * 10) / 10;
+  return work().then((): HealthCheck => ({ status: 'ok', latencyMs: latencyMs() }), (): HealthCheck => ({ status: 'down', latencyMs: latencyMs() }));
+}
+
+/** A pool without threads takes tasks and never runs them. */
 function poolCheck(pool: ComputePool): HealthCheck {
   const { threads, queued } = pool.stats();
-  return { status: queued > DEEP_QUEUE ? 'degraded' : 'ok', threads, queueDepth: queued };
+  return { status: threads === 0 ? 'down' : queued > DEEP_QUEUE ? 'degraded' : 'ok', threads, queueDepth: queued };
 }

@@ -11,8 +11,8 @@ export function isProbe({ method, url = '' }: Pick<IncomingMessage, 'method' | '
 }
 
 /**
- * `GET /healthz`: the process lives. `GET /readyz`: everything that a request needs is up (200), or not (503),
- * also while the process drains, so that a load balancer looks elsewhere.
+ * `GET /healthz`: the process lives. `GET /readyz`: a new upload or analysis would be taken (200), or not (503):
+ * something is down, the disk is nearly full, or the process drains. A load balancer looks elsewhere then.
  */
 export function probes(health: () => Promise<HealthReport>, isDraining: () => boolean): Middleware {
   return async (http, next) => {
@@ -23,7 +23,8 @@ export function probes(health: () => Promise<HealthReport>, isDraining: () => bo
       return undefined;
     }
     const report = await health();
-    const ready = report.status !== 'down' && !isDraining();
+    const takesWork = report.status !== 'down' && !Object.values(report.checks).some(({ refusesWork }) => refusesWork);
+    const ready = takesWork && !isDraining();
     http.status = ready ? 200 : 503;
     http.body = { ready, draining: isDraining(), checks: report.checks };
     return undefined;

@@ -24,7 +24,11 @@ export function localRecords(database: Database, receiveRecords: ReceiveRecords)
     return exactlyOnce(database, context, {
       effect: uploadEffect,
       act: async (settle) => {
-        const report = await receiveRecords(principal, id, { ...upload, body }, (em, stored) => settle(em, { report: stored, contentDigest: digest() }));
+        const bounded = whileThereIsRoom(database, body);
+        const received = receiveRecords(principal, id, { ...upload, body: bounded.body }, (em, stored) => settle(em, { report: stored, contentDigest: digest() }));
+        const report = await received.catch((error: unknown) => {
+          throw bounded.lack() ?? error;
+        });
         return outcomeOf(report, digest());
       },
       recall: async ({ report, contentDigest }) => {
@@ -34,6 +38,23 @@ export function localRecords(database: Database, receiveRecords: ReceiveRecords)
       },
     });
   };
+}
+
+/** One file may be larger than the reserve: it ends where the disk is nearly full, and what it has taken is given back. */
+function whileThereIsRoom(database: Database, source: AsyncIterable<Uint8Array>): { readonly body: AsyncIterable<Uint8Array>; readonly lack: () => unknown } {
+  let lack: unknown;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    for await (const piece of source) {
+      try {
+        database.refuseWithoutRoom();
+      } catch (error) {
+        lack = error;
+        throw error;
+      }
+      yield piece;
+    }
+  }
+  return { body: body(), lack: () => lack };
 }
 
 /** Hashes only what somebody may compare. */

@@ -2,8 +2,8 @@ import { relative, resolve } from 'node:path';
 import type { Config } from '../platform/config/config.ts';
 import type { ExampleFiles } from './example-files.ts';
 
-/** What the terminal shows once everything is up: where things are, and a first request to paste. */
-export function welcome(config: Config, port: number, example: ExampleFiles): string[] {
+/** What the terminal shows once everything is up: where things are, what it lacks, and a first request to paste. */
+export function welcome(config: Config, port: number, example: ExampleFiles, lacksRoom: boolean): string[] {
   const root = `${config.tlsCertFile === undefined ? 'http' : 'https'}://${dialled(config.host)}:${port}`;
   // Whole and quoted: the shell it is pasted into may stand elsewhere.
   const directory = `'${resolve(example.directory).replaceAll(`'`, String.raw`'\''`)}'`;
@@ -16,6 +16,7 @@ export function welcome(config: Config, port: number, example: ExampleFiles): st
     `  Health     ${root}/readyz`,
     ...(config.bootstrapToken === undefined ? [] : [`  Account    ${root}/bootstrap   makes the first one, with BOOTSTRAP_TOKEN`]),
     `  Data       ${relative(process.cwd(), config.dataDir) || '.'}`,
+    ...(lacksRoom ? ['', 'The disk is nearly full: nothing more is stored until there is room, as the log says. Reads go on.'] : []),
     '',
     'Paste this to register, upload an example shop and see what each channel added:',
     '',

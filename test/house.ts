@@ -17,7 +17,8 @@ import type { AuditPlaces } from '../processes/audit-services.ts';
 import { localExports } from '../processes/exports-port.ts';
 import { forwardExports, serveExports } from '../processes/exports-transport.ts';
 import { MIGRATION_OWNERS, openBackingServices, type BackingServices } from '../processes/backing-services.ts';
-import { healthReport } from '../processes/health.ts';
+import type { DiskWatch } from '../processes/disk-watch.ts';
+import { healthOf } from '../processes/health.ts';
 import { openPublicServer, type PublicServer, type PublicServerOptions } from '../processes/public-server.ts';
 import { localRecords } from '../processes/records-port.ts';
 import { forwardRecords, serveRecords } from '../processes/records-transport.ts';
@@ -65,6 +66,8 @@ export interface HouseOptions {
   readonly config?: Partial<PublicServerOptions['config']>;
   /** How webhooks go out: to private addresses, too, and for as long as they do unless said otherwise. Names of .example lead to this machine. */
   readonly webhooks?: { readonly allowPrivate?: boolean; readonly timeoutMs?: number; readonly waitsMs?: readonly number[] };
+  /** Watches the disk of the stores; nobody does when absent. */
+  readonly disk?: DiskWatch;
   /** What is logged; info. */
   readonly logLevel?: 'trace' | 'info';
 }
@@ -102,10 +105,11 @@ function loggerToMemory(level: 'trace' | 'info'): { readonly logger: Logger; rea
 /** The whole service on the test servers, with a database of its own, on a free port. */
 export async function openHouse(layout: Layout, options: HouseOptions = {}): Promise<House> {
   const clock = options.clock ?? systemClock;
+  const disk = options.disk === undefined ? {} : { disk: options.disk };
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
-  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S, dataDir }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS });
+  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S, dataDir }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS, ...disk });
   const keyPepper = randomBytes(32);
   const keys = new KeyStore(backing.database, keyPepper);
   const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };
@@ -128,7 +132,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
     internalSecret,
     ingestRecords: layout === 'one process' ? localRecords(backing.database, records) : forwardRecords(remote.find(({ name }) => name === 'attribution')!.url, tokens),
     exportAttribution: layout === 'one process' ? localExports(backing) : forwardExports(remote.find(({ name }) => name === 'attribution')!.url, tokens),
-    health: () => healthReport(backing, worker?.pool ?? null, 1),
+    health: healthOf({ backing, pool: worker?.pool ?? null, ...disk, uptimeSeconds: () => 1 }),
     registry: backing.registry,
     logger,
     clock,

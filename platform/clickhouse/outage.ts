@@ -1,11 +1,12 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { ProblemError } from '../../schema/problems.ts';
+import { diskFullProblem, isDiskFull } from '../disk-full.ts';
 
 /**
- * Engine error codes that mean "not now": memory (241), disk (243), slots (202), network (209, 210),
+ * Engine error codes that mean "not now": memory (241), slots (202), network (209, 210),
  * shutting down (236), cancelled (394), table still loading or read-only (242), password of an earlier run (516).
  */
-const OUTAGE_CODES: ReadonlySet<string> = new Set(['202', '209', '210', '236', '241', '242', '243', '394', '516']);
+const OUTAGE_CODES: ReadonlySet<string> = new Set(['202', '209', '210', '236', '241', '242', '394', '516']);
 const OUTAGE_SYSTEM_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOTFOUND', 'EAI_AGAIN',
   'ERR_STREAM_PREMATURE_CLOSE',
@@ -23,7 +24,9 @@ const STATEMENT_ENDED = 'statement_ended';
  */
 export function outageAsProblem(error: unknown): unknown {
   if (error instanceof ClickHouseError && ENDED_CODES.has(error.code)) return statementEnded(error);
-  if (error instanceof ProblemError || !isOutage(error)) return error;
+  if (error instanceof ProblemError) return error;
+  if (isDiskFull(error)) return diskFullProblem(error);
+  if (!isOutage(error)) return error;
   return new ProblemError('service_unavailable', 'The columnar store cannot answer at the moment. Try again in a few seconds.', { retryAfterS: RETRY_AFTER_S, cause: error });
 }
 

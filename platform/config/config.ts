@@ -60,6 +60,8 @@ export interface Config {
   /** How long a job whose worker fell silent may wait before another takes it over. */
   readonly jobLeaseS: number;
   readonly uploadMaxBytes: number;
+  /** Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk. */
+  readonly diskReserveBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
   readonly trustedProxyHops: number;
   /** How many connections of clients there may be at once. */
@@ -100,6 +102,7 @@ export class ConfigError extends Error {
 }
 
 const EIGHT_GIB = 8 * 1024 ** 3;
+const HALF_A_GIB = 512 * 1024 ** 2;
 const TERABYTE = 10 ** 12;
 /** Of all connections. Offices and browser farms share one; what is idle gives way, so that only requests at work count. */
 const USUAL_SHARE_OF_ADDRESS = 1 / 4;
@@ -131,6 +134,7 @@ const environmentSchema = z.object({
   JOB_CONCURRENCY: wholeNumber(1, 512, ' jobs').optional(),
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
+  DISK_RESERVE_BYTES: wholeNumber(0, 1000 * TERABYTE, ' bytes').default(HALF_A_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   CONNECTIONS_MAX: wholeNumber(16, 1_000_000, ' connections').optional(),
   CONNECTIONS_MAX_PER_ADDRESS: wholeNumber(1, 1_000_000, ' connections').optional(),
@@ -232,6 +236,7 @@ function toConfig(environment: Environment): Config {
     jobConcurrency: environment.JOB_CONCURRENCY ?? Math.max(2, threads),
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
+    diskReserveBytes: environment.DISK_RESERVE_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     connectionsMax,
     connectionsMaxPerAddress: environment.CONNECTIONS_MAX_PER_ADDRESS ?? Math.floor(connectionsMax * shareOfAddress),

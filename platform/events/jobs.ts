@@ -72,10 +72,14 @@ export interface JobsOptions {
   readonly leaseS: number;
   /** Where runs are counted. */
   readonly registry?: Registry;
+  /** Whether this process takes jobs, or lets others know of them only; it says so in the name of its connections. */
+  readonly takesJobs?: boolean;
   /** Longest wait for a connection; 1,500 ms. */
   readonly connectTimeoutMs?: number;
 }
 
+/** Name of the connections of a process that takes jobs. */
+export const TAKING_JOBS = 'liftgraph-worker';
 const RETRY_LIMIT = 2;
 const EXPIRE_IN_S = 900;
 const POLL_S = 2;
@@ -98,7 +102,7 @@ export async function createJobs(options: JobsOptions): Promise<Jobs> {
   const { checkS } = leaseParts(options.leaseS);
   const connection: ConstructorOptions & { query_timeout: number; keepAlive: boolean } = {
     connectionString: options.url,
-    application_name: 'liftgraph-jobs',
+    application_name: options.takesJobs === false ? 'liftgraph-jobs' : TAKING_JOBS,
     max: POOL_MAX,
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

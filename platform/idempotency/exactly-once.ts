@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { ProblemError } from '../../schema/problems.ts';
 import type { IdempotencyClaim, RequestContext } from '../auth/principal.ts';
+import { diskFullProblem, isDiskFull } from '../disk-full.ts';
 import type { Database, Question, SqlEntityManager } from '../postgres/database.ts';
 import { opened, sealed } from './claim-secrets.ts';
 import { idempotencyInProgress } from './idempotency-key.ts';
@@ -18,6 +20,8 @@ export type Settlement<Effect> = (effect: Effect | null) => readonly Question[];
 export interface Once<Effect, Result> {
   /** What is needed to tell the result again: ids, and secrets that are shown once. It is stored sealed. */
   readonly effect: z.ZodType<Effect>;
+  /** False for what makes room, ends a right or lets somebody read: it goes on while the disk is nearly full. */
+  readonly needsRoom?: false;
   /** Has the effect; the transaction that has it calls `settle`, or ends with the `settlement`. */
   act(settle: Settle<Effect>, settlement: Settlement<Effect>): Promise<Result>;
   /** Tells the result of an effect that an earlier attempt had, before it died. */
@@ -27,10 +31,21 @@ export interface Once<Effect, Result> {
 /**
  * Runs a mutation so that all requests with one idempotency key have its effect once. The effect and the record of it
  * commit together; an attempt that finds the record recalls the result instead of acting again. Without a key it just acts.
+ * This is where every mutation and upload passes, whatever door it came through, and so where they are refused while the
+ * disk is nearly full; what an earlier attempt has stored is told all the same.
  * @throws Error for an `act` that returned without settling: its effect could happen twice
+ * @throws ProblemError `service_unavailable`, code `disk_nearly_full` or `disk_full`
  */
-export async function exactlyOnce<Effect, Result>(database: Database, context: RequestContext, { effect, act, recall }: Once<Effect, Result>): Promise<Result> {
-  const claim = context.idempotency;
+export async function exactlyOnce<Effect, Result>(database: Database, context: RequestContext, once: Once<Effect, Result>): Promise<Result> {
+  if (once.needsRoom !== false && context.idempotency?.hasEffect !== true) database.refuseWithoutRoom();
+  try {
+    return await settled(database, context.idempotency, once);
+  } catch (error) {
+    throw isDiskFull(error) && !(error instanceof ProblemError) ? diskFullProblem(error) : error;
+  }
+}
+
+async function settled<Effect, Result>(database: Database, claim: IdempotencyClaim | undefined, { effect, act, recall }: Once<Effect, Result>): Promise<Result> {
   if (claim === undefined) return act(() => Promise.resolve(), () => []);
   let isSettled = false;
   const valuesOf = (settled: Effect | null) => {

@@ -66,6 +66,11 @@ export interface Database {
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
    */
   refuseWhenOverloaded(announced?: number): void;
+  /**
+   * To be called before anything is stored that is more than bookkeeping.
+   * @throws ProblemError `service_unavailable`, code `disk_nearly_full`, as {@link DatabaseOptions.refuseWithoutRoom} has it
+   */
+  refuseWithoutRoom(): void;
   /** How busy the connections of this process are. */
   load(): DatabaseLoad;
   /** Resolves when the database answers within a second, else throws ProblemError `service_unavailable`. */
@@ -82,6 +87,8 @@ export interface DatabaseOptions {
   readonly logger: Logger;
   /** Default of {@link TransactionOptions.timeoutMs}; 2,500 ms, so that an answer leaves within 3 s. Workers take more. */
   readonly timeoutMs?: number;
+  /** Throws while the disk of the stores is nearly full. Nobody watches that disk when absent. */
+  readonly refuseWithoutRoom?: () => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 2_500;
@@ -121,7 +128,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       logger: (message) => options.logger.warn({ component: 'mikro-orm' }, message),
       colors: false,
     });
-    return new PostgresDatabase(orm, sessionPool, options.logger, timeoutMs);
+    return new PostgresDatabase(orm, sessionPool, { ...options, timeoutMs });
   } catch (error) {
     await sessionPool.end();
     throw outageAsProblem(error);
@@ -161,12 +168,14 @@ class PostgresDatabase implements Database {
   readonly #sessionPool: SessionPool;
   readonly #logger: Logger;
   readonly #timeoutMs: number;
+  readonly #refuseWithoutRoom: (() => void) | undefined;
 
-  constructor(orm: MikroORM, sessionPool: SessionPool, logger: Logger, timeoutMs: number) {
+  constructor(orm: MikroORM, sessionPool: SessionPool, { logger, timeoutMs, refuseWithoutRoom }: DatabaseOptions & { readonly timeoutMs: number }) {
     this.#orm = orm;
     this.#sessionPool = sessionPool;
     this.#logger = logger;
     this.#timeoutMs = timeoutMs;
+    this.#refuseWithoutRoom = refuseWithoutRoom;
   }
 
   asTenant<T>(tenant: TenantScope | string, work: Work<T>, options: TransactionOptions = {}): Promise<T> {
@@ -249,6 +258,10 @@ class PostgresDatabase implements Database {
 
   refuseWhenOverloaded(announced = 0): void {
     this.#sessionPool.refuseWhenOverloaded(announced);
+  }
+
+  refuseWithoutRoom(): void {
+    this.#refuseWithoutRoom?.();
   }
 
   load(): DatabaseLoad {

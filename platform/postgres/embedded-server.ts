@@ -12,6 +12,8 @@ import { makeServerFolder, reachableFolder, serverAccount, type ServerAccount } 
 import { ServerProcess, runningPort, runProgram, stopOrphan } from './server-process.ts';
 
 export interface EmbeddedPostgres extends DatabaseUrls {
+  /** Where its files are: in the data directory, or elsewhere when the server's account cannot reach that. */
+  readonly folder: string;
   /** Shuts the server down; everything committed is on disk. */
   stop(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const tookMs = Math.round(performance.now() - startedMs);
   logger.info({ folder, tookMs, ...(account === undefined ? {} : { account: account.name }) }, 'embedded PostgreSQL is up');
   return {
+    folder,
     ownerUrl: urlOf(OWNER_ROLE, record.ownerPassword, server.port),
     applicationUrl: urlOf(APPLICATION_ROLE, record.applicationPassword, server.port),
     stop: () => server.stop(),

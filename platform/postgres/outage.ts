@@ -1,4 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
+import { diskFullProblem, isDiskFull } from '../disk-full.ts';
 
 /** SQLSTATE classes and codes that mean "not now": connection lost, shutting down, out of resources, cut off by a timeout. */
 const OUTAGE_SQLSTATE = /^(?:08|53)|^57P0[1-3]$|^57014$|^25P0[34]$/;
@@ -33,7 +34,9 @@ function isOutage(error: unknown): boolean {
 
 /** What a caller may see of a database error: an outage becomes a 503 with Retry-After, all else stays as it is. */
 export function outageAsProblem(error: unknown): unknown {
-  if (error instanceof ProblemError || !isOutage(error)) return error;
+  if (error instanceof ProblemError) return error;
+  if (isDiskFull(error)) return diskFullProblem(error);
+  if (!isOutage(error)) return error;
   return new ProblemError('service_unavailable', 'The database cannot be reached at the moment. Try again in a few seconds.', { retryAfterS: RETRY_AFTER_S, cause: error });
 }
 

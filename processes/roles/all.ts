@@ -9,7 +9,8 @@ import { holdDataDirectory, KEY_ENCRYPTION_SECRET, KEY_PEPPER_SECRET } from '../
 import { startStores } from '../embedded-stores.ts';
 import { prepareExample } from '../example-files.ts';
 import { localExports } from '../exports-port.ts';
-import { healthReport } from '../health.ts';
+import { DiskWatch } from '../disk-watch.ts';
+import { healthOf } from '../health.ts';
 import { openOutgoing } from '../outgoing.ts';
 import { packageVersion } from '../package-version.ts';
 import { openPublicServer } from '../public-server.ts';
@@ -26,15 +27,23 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
   const undoAll = async () => {
     for (const step of undo.toReversed()) await step();
   };
+  const isEmbedded = config.databaseUrl === undefined || config.clickhouseUrl === undefined;
+  const disk = new DiskWatch({ folders: isEmbedded ? [config.dataDir] : [], reserveBytes: config.diskReserveBytes, logger });
   try {
     const directory = holdDataDirectory(config.dataDir, clock);
     undo.push(() => Promise.resolve(directory.release()));
-    const stores = await startStores(config, logger);
+    await disk.look();
+    const stores = await startStores(config, logger).catch(async (error: unknown) => {
+      throw await disk.explained(error, true);
+    });
     undo.push(() => stores.stop());
+    disk.start(stores.folders);
+    undo.push(() => disk.stop());
     await migrate({ ownerUrl: stores.database.ownerUrl, owners: MIGRATION_OWNERS });
     const registry = processRegistry({ version: packageVersion(), role: config.role });
-    const backing = await openBackingServices({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger, registry });
+    const backing = await openBackingServices({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger, registry, disk });
     undo.push(() => backing.close());
+    disk.show(registry);
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 
@@ -54,13 +63,13 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       subgraphs,
       ingestRecords: localRecords(backing.database, recordsPort({ backing, clock }).receiveRecords),
       exportAttribution: localExports(backing),
-      health: () => healthReport(backing, worker.pool, process.uptime()),
+      health: healthOf({ backing, pool: worker.pool, ...(isEmbedded ? { disk } : {}), uptimeSeconds: () => process.uptime() }),
       registry,
       logger,
       clock,
     });
     return {
-      welcome: welcome(config, publicServer.port, example),
+      welcome: welcome(config, publicServer.port, example, disk.isNearlyFull),
       async stop(announceMs) {
         // Side by side, since both may need their time: requests and jobs finish, and no job is begun any more.
         await Promise.all([publicServer.stop(announceMs), backing.jobs.stop()]);
@@ -68,7 +77,8 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
       },
     };
   } catch (error) {
+    const reason = await disk.explained(error);
     await undoAll();
-    throw error;
+    throw reason;
   }
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/telemetry/logs.ts';
 import { admissionServices } from '../admission-services.ts';
 import { forwardExports } from '../exports-transport.ts';
 import { openExternalServices } from '../external-services.ts';
-import { healthReport } from '../health.ts';
+import { healthOf } from '../health.ts';
 import { openPublicServer } from '../public-server.ts';
 import { forwardRecords } from '../records-transport.ts';
 import type { Running } from '../running.ts';
@@ -23,7 +23,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Runn
     internalSecret: config.internalSecret!,
     ingestRecords: forwardRecords(config.subgraphUrls.attribution!, tokens),
     exportAttribution: forwardExports(config.subgraphUrls.attribution!, tokens),
-    health: () => healthReport(backing, null, process.uptime()),
+    health: healthOf({ backing, pool: null, uptimeSeconds: () => process.uptime() }),
     registry: backing.registry,
     logger,
     clock,

@@ -10,9 +10,13 @@ export interface HealthCheck {
   readonly latencyMs?: number;
   readonly threads?: number;
   readonly queueDepth?: number;
+  /** Why it is not `ok`, in words that everybody may read. */
+  readonly reason?: string;
+  /** Reads go on, and new uploads and analyses are refused. */
+  readonly refusesWork?: true;
 }
 
-/** What the port behind GET /health reports. Names of checks are snake_case: database, queue, compute_pool, gateway. */
+/** What the port behind GET /health reports. Names of checks are snake_case: database, columnar_store, queue, compute_pool, disk. */
 export interface HealthReport {
   readonly status: CheckStatus;
   /** Of the software. */
@@ -27,6 +31,7 @@ const check = z.object({
   latency_ms: z.number().optional(),
   threads: z.int().optional(),
   queue_depth: z.int().optional(),
+  reason: z.string().optional(),
 });
 
 export const healthReport = z

@@ -37,11 +37,12 @@ export const checkHealth: Step = {
   },
 };
 
-function presentCheck({ status, latencyMs, threads, queueDepth }: HealthCheck): Record<string, unknown> {
+function presentCheck({ status, latencyMs, threads, queueDepth, reason }: HealthCheck): Record<string, unknown> {
   return {
     status,
     ...(latencyMs === undefined ? {} : { latency_ms: latencyMs }),
     ...(threads === undefined ? {} : { threads }),
     ...(queueDepth === undefined ? {} : { queue_depth: queueDepth }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }

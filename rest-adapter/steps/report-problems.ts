@@ -11,14 +11,14 @@ export const reportProblems: Step = {
       await next();
     } catch (error) {
       call.answer = problemAnswer(call, error instanceof ProblemError ? error : masked(error));
-      if (call.answer.status >= 500 && !isRefusedUnderLoad(error)) call.logger.error({ err: error }, 'request failed');
+      if (call.answer.status >= 500 && !isRefusedByState(error)) call.logger.error({ err: error }, 'request failed');
     }
   },
 };
 
-/** The database says when that begins and ends, and how many it were: a line for each would be more work just when there is no time. */
-function isRefusedUnderLoad(error: unknown): boolean {
-  return error instanceof ProblemError && error.problem.code === 'overloaded';
+/** Overload and a disk that is nearly full: the log has when each begins and ends. A line for each refusal would take time and room just when they lack. */
+function isRefusedByState(error: unknown): boolean {
+  return error instanceof ProblemError && ['overloaded', 'disk_nearly_full'].includes(error.problem.code ?? '');
 }
 
 /** What a caller hears of an error that is none of the contract's. */

@@ -895,7 +895,7 @@ export interface paths {
         };
         /**
          * Ask whether the service is up
-         * @description Answers without a key. 503 when something is down that every request needs.
+         * @description Answers without a key. 503 when something is down that every request needs. `degraded` when it is slow, or when the disk is nearly full: reads go on then, and changes are refused.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2046,6 +2046,7 @@ export interface components {
                     latency_ms?: number;
                     threads?: number;
                     queue_depth?: number;
+                    reason?: string;
                 };
             };
             trust: components["schemas"]["TrustEnvelope"];
@@ -10458,10 +10459,21 @@ export interface operations {
                      *           "status": "ok",
                      *           "latency_ms": 2
                      *         },
+                     *         "columnar_store": {
+                     *           "status": "ok",
+                     *           "latency_ms": 3
+                     *         },
+                     *         "queue": {
+                     *           "status": "ok",
+                     *           "queue_depth": 0
+                     *         },
                      *         "compute_pool": {
                      *           "status": "ok",
                      *           "threads": 8,
                      *           "queue_depth": 0
+                     *         },
+                     *         "disk": {
+                     *           "status": "ok"
                      *         }
                      *       },
                      *       "trust": {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { Client } from 'pg';
+import { pino } from 'pino';
 import WebSocket from 'ws';
 import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
+import { DiskWatch } from '../../processes/disk-watch.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
@@ -61,6 +63,9 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   runAttribution: { selection: 'attribution { id }', input: ({ dataSourceId }, variant) => ({ dataSourceId, dateRange: ['2026-01-01', `2026-01-${20 + variant}`], model: 'MARKOV' }) },
 };
 
+/** Mutations that make room, or end a right: they go on while the disk is nearly full. */
+const NEEDING_NO_ROOM = ['deleteDataSource', 'deleteExperiment', 'deleteWebhook', 'revokeKey', 'cancelAttribution'];
+
 /** Mutations that have no effect which could happen twice, and so need not join; each with its reason. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = { verifyAuditChain: 'reads the chain; sealing what waits is the same work for whoever comes first' };
 
@@ -94,9 +99,21 @@ interface Answered {
 describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
   let house: House;
   let owner: Client;
+  let freeBytes = 2;
+  const disk = new DiskWatch({ folders: ['/data'], reserveBytes: 1, logger: pino({ level: 'silent' }), freeBytesOf: async () => freeBytes });
+  const withoutRoom = async <T>(work: () => Promise<T>): Promise<T> => {
+    freeBytes = 0;
+    await disk.look();
+    try {
+      return await work();
+    } finally {
+      freeBytes = 2;
+      await disk.look();
+    }
+  };
 
   beforeAll(async () => {
-    house = await openHouse(layout, { withWorker: false, clock });
+    house = await openHouse(layout, { withWorker: false, clock, disk });
     owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
   });
@@ -151,6 +168,30 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const recalled = await say(caller, key, query, { input });
     expect([recalled.replayed, recalled.body]).toEqual([null, first.body]);
     expect((await say(caller, key, query, { input })).replayed).toBe('true');
+  });
+
+  // Refused below both doors, wherever the subgraphs are: once is enough.
+  test.each(layout === 'one process' ? MUTATIONS : [])('%s on a nearly full disk', async (name) => {
+    const sample = SAMPLES[name]!;
+    const { caller: tenant, backing } = await prepare();
+    const caller = sample.isPublic === true ? new Caller(house.root, null) : tenant;
+    const query = `mutation Full($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${sample.selection} } }`;
+    const [key, earlier] = [randomUUID(), randomUUID()];
+    const input = sample.input(backing, 0);
+
+    const refused = await withoutRoom(() => say(caller, key, query, { input }));
+    if (NEEDING_NO_ROOM.includes(name)) return expect(refused.body.errors).toBeUndefined();
+    expect(refused.body.errors![0]!.extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', reason: 'disk_nearly_full', retry_after: 30 });
+    // Nothing was done, nothing is kept: the same request succeeds when there is room.
+    expect((await say(caller, key, query, { input })).body.errors).toBeUndefined();
+    if (sample.isPublic === true) return undefined;
+
+    // What an earlier attempt has stored is told all the same.
+    const again = await prepare();
+    const first = await say(again.caller, earlier, query, { input: sample.input(again.backing, 0) });
+    await forgetAnswers();
+    const recalled = await withoutRoom(() => say(again.caller, earlier, query, { input: sample.input(again.backing, 0) }));
+    return expect(recalled.body).toEqual(first.body);
   });
 
   test('refusals: kept where they are of business, with their request id', async () => {

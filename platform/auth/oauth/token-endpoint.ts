@@ -66,7 +66,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
   }
 
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse> {
-    return exactlyOnce(this.#services.database, context, { effect: tokenResponse, act: (settle) => this.#issue(request, context, settle), recall: async (given) => given });
+    return exactlyOnce(this.#services.database, context, { effect: tokenResponse, needsRoom: false, act: (settle) => this.#issue(request, context, settle), recall: async (given) => given });
   }
 
   #issue(request: TokenRequest, context: RequestContext, settle: Settle<TokenResponse>): Promise<TokenResponse> {

@@ -58,6 +58,7 @@ export class KeyResolver {
     const principal = assertKeyManager(context, 'key:write');
     const revokedAt = await exactlyOnce(this.#services.database, context, {
       effect: revocationEffect,
+      needsRoom: false,
       act: (settle) => revokeKey(this.#services, context, principal, id, settle),
       recall: (ended) => Promise.resolve(ended.revokedAt),
     });

@@ -115,6 +115,7 @@ export class WebhookResolver {
     const { database } = this.#services;
     await exactlyOnce(database, context, {
       effect: z.object({}),
+      needsRoom: false,
       act: (settle) =>
         database.asTenant(principal, async (em) => {
           await deleteEndpoint(em, (await requireWebhook(em, id)).id);

@@ -71,6 +71,7 @@ export class AttributionResolver {
     const id = requireUuid('attr', input.id, 'attribution');
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: cancelEffect,
+      needsRoom: false,
       act: async (settle) => this.#present(await cancelAttribution(this.#services, principal, id, settle), 1, null, context),
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });

@@ -146,6 +146,7 @@ export class DataSourceResolver {
     const dataSourceId = requireUuid('ds', input.id, 'data source');
     await exactlyOnce(database, context, {
       effect: z.object({}),
+      needsRoom: false,
       act: (settle) => deleteDataSource(database, jobs, principal, dataSourceId, clock(), settle),
       recall: () => Promise.resolve(),
     });

@@ -73,6 +73,7 @@ export class ExperimentResolver {
     const { database } = this.#services;
     await exactlyOnce(database, context, {
       effect: z.object({}),
+      needsRoom: false,
       act: (settle) =>
         database.asTenant(principal, async (em) => {
           await new ExperimentStore(em).remove(uuid);

@@ -18,7 +18,7 @@ describe('loadConfig', () => {
     const config = loadConfig({});
     expect(config).toMatchObject({
       role: 'all', host: '127.0.0.1', port: 4000, publicBaseUrl: 'http://127.0.0.1:4000/v1', logLevel: 'info', logFormat: 'json',
-      graphqlIntrospection: true, jobLeaseS: 60, uploadMaxBytes: 8_589_934_592, trustedProxyHops: 0,
+      graphqlIntrospection: true, jobLeaseS: 60, uploadMaxBytes: 8_589_934_592, diskReserveBytes: 536_870_912, trustedProxyHops: 0,
     });
     expect(config.databaseUrl).toBeUndefined();
     expect(config.clickhouseUrl).toBeUndefined();
@@ -70,7 +70,7 @@ describe('loadConfig', () => {
   });
 
   test.each([
-    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'],
+    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'], ['DISK_RESERVE_BYTES', '-1'], ['DISK_RESERVE_BYTES', '1GiB'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
     ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
     ['BOOTSTRAP_TOKEN', 'short'], ['METRICS_TOKEN', 'short'], ['METRICS_PORT', '65536'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],

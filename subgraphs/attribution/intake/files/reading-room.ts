@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { diskFullProblem, isDiskFull } from '../../../../platform/disk-full.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
 import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, type ReadingLimits } from './reading-limits.ts';
 import { ReaderProcess, type Frame } from './reader-process.ts';
@@ -103,7 +104,7 @@ export class ReadingRoom {
           lookedAt = bytes;
           allowed = bytes + (await roomFor(folder));
         }
-        if (bytes > allowed) throw diskFull();
+        if (bytes > allowed) throw noRoom();
         yield piece;
         onBytes(bytes);
       }
@@ -113,7 +114,7 @@ export class ReadingRoom {
       return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
     } catch (error) {
       await dispose();
-      throw isDiskFull(error) ? diskFull(error) : error;
+      throw isDiskFull(error) ? diskFullProblem(error) : error;
     }
   }
 
@@ -186,7 +187,7 @@ export class ReadingRoom {
   #ownFolder(): Promise<string> {
     this.#folder ??= madeFolder(this.#parent).catch((error: unknown) => {
       this.#folder = undefined;
-      throw isDiskFull(error) ? diskFull(error) : error;
+      throw isDiskFull(error) ? diskFullProblem(error) : error;
     });
     return this.#folder;
   }
@@ -204,11 +205,8 @@ async function roomFor(folder: string): Promise<number> {
   return bavail * bsize * SHARE_OF_FREE_DISK;
 }
 
-const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-function diskFull(cause?: unknown): ProblemError {
-  return new ProblemError('service_unavailable', 'The disk of the service has no room for this file now. Send a smaller one, or try again later.', { code: 'disk_full', retryAfterS: 60, cause });
-}
+const noRoom = (): ProblemError =>
+  new ProblemError('service_unavailable', 'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.', { code: 'disk_full', retryAfterS: 60 });
 
 /** Folders are named after the process that made them: those of processes that have gone are nobody's. */
 async function removeLeftovers(folder: string): Promise<void> {

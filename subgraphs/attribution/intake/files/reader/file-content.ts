@@ -56,9 +56,15 @@ export class FileContent implements AsyncIterable<Uint8Array> {
 
   /** Reads all of it. @returns a file with the decoded content: the file itself, or the unpacked one */
   async asPlainFile(unpackedPath: string): Promise<string> {
-    if (this.#isGzip) await piped(Readable.from(this, { objectMode: false }), createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 }));
-    else for await (const piece of this) void piece;
-    return this.#isGzip ? unpackedPath : this.#path;
+    if (!this.#isGzip) {
+      for await (const piece of this) void piece;
+      return this.#path;
+    }
+    await piped(Readable.from(this, { objectMode: false }), createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
+      throw new RefusedFileError({ type: 'service_unavailable', message: 'The disk of the service has no room to unpack this file now. Send it uncompressed, or try again later.', code: 'disk_full' });
+    });
+    return unpackedPath;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@ import type { ProblemDetail, ProblemType } from '../../../../../schema/problems.
 
 /** What the reader's process says of a file that it does not take; the other side throws it as a ProblemError. */
 export interface Refusal {
-  readonly type: Extract<ProblemType, 'validation_error' | 'payload_too_large' | 'invalid_request'>;
+  readonly type: Extract<ProblemType, 'validation_error' | 'payload_too_large' | 'invalid_request' | 'service_unavailable'>;
   readonly message: string;
   readonly code?: string;
   readonly param?: string;
