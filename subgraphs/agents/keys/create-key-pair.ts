@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assertCovers } from '../../../platform/auth/actions.ts';
 import { isAddressRange } from '../../../platform/auth/address-range.ts';
+import { bondOf, boundTo } from '../../../platform/auth/key-bond.ts';
 import { issuedApiKey, type IssuedKeyPair } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -32,9 +33,10 @@ export interface CreatedKeyPair extends IssuedKeyPair {
 }
 
 /**
- * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent.
+ * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent. Made by
+ * a token or a key that ends, they end with it at the latest.
  * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan, `in_the_past`
- *   for an end that is over), `insufficient_permissions` / `missing_scope`
+ *   for an end that is over, `outlives_maker` for one behind the caller's), `insufficient_permissions` / `missing_scope`
  */
 export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof keyPairEffect>>): Promise<CreatedKeyPair> {
   const input = parseInput(request, rawInput);
@@ -44,9 +46,13 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
   return services.database.asTenant(accountId, async (em) => {
     const { plan } = await lockKeys(em, principal);
     if (input.allowedIps != null) assertAllowlists(plan);
-    if (input.expiresAt != null) await assertAhead(em, input.expiresAt);
+    const { endsAt, ...bond } = await bondOf(em, principal.credentialId);
+    if (input.expiresAt != null) {
+      await assertAhead(em, input.expiresAt);
+      if (endsAt !== null && input.expiresAt > endsAt) throw invalid('/expires_at', 'outlives_maker', `what the key or token of this request makes works until ${endsAt.toISOString()} at the latest; name an earlier moment, or leave expires_at out`);
+    }
     const { name = null, allowedIps, expiresAt, apiVersion } = input;
-    const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, scopes, name, allowedIps: allowedIps ?? null, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
+    const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, bond, scopes, name, allowedIps: allowedIps ?? null, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
     if (principal.agentId !== null && input.scopes != null) await rewardNarrowScopes(em, principal.agentId, scopes, services.narrowScopeBonus);
     await recordAuditEvent(em, context, {
       accountId,
@@ -56,7 +62,7 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
       target: { type: 'key_pair', id: publicId('kp', pair.keyPairId) },
       outcome: 'success',
       environment: principal.environment,
-      details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes },
+      details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes, ends_with: boundTo(bond), expires_at: pair.live.expiresAt?.toISOString() ?? null },
     });
     await settle(em, { ...pair, name, scopes });
     return { ...pair, name, scopes };
