@@ -171,6 +171,58 @@ describe.each(LAYOUTS)('keys that end with what made them, %s', (layout) => {
     expect((await refresh(refreshToken)).refreshToken).toMatch(/^svc_rt_/);
   });
 
+  const ALL = 'attribution:read attribution:write channels:read journeys:read campaigns:read health:read billing:read referrals:read referrals:write audit:read';
+
+  test('webhooks end with what made them, a token of client_credentials or a key that ends, unless another key takes them over', async () => {
+    const { caller, refreshToken } = await grant();
+    const ending = await agent.post('/keys', { expires_at: '2199-01-01T00:00:00Z' });
+    const makers = [caller, withKey(ending, 'live', 'key'), caller, agent];
+    const made = await Promise.all(makers.map((maker) => maker.post('/webhooks', { url: 'http://localhost:9/', events: ['health.threshold_crossed'] })));
+    const shown = () => Promise.all(made.map(async ({ body }) => (await agent.get(`/webhooks/${String(body['id'])}`)).body));
+    expect((await shown()).map(({ active }) => active)).toEqual([true, true, true, true]);
+    expect((await agent.send('PATCH', `/webhooks/${at(made[2]!, 'id')}`, JSON.stringify({ metadata: { by: 'owner' } }), { 'content-type': 'application/json' })).status).toBe(200);
+    await revokeToken(refreshToken);
+    await agent.delete(`/keys/${at(ending, 'live', 'id')}`);
+    expect((await shown()).map(({ active, disabled_reason: reason }) => [active, reason])).toEqual([[false, 'grant_ended'], [false, 'key_ended'], [true, null], [true, null]]);
+  });
+
+  test('what ends lets nobody else in, and sends nothing elsewhere', async () => {
+    const { caller } = await grant(ALL);
+    const ending = withKey(await agent.post('/keys', { expires_at: '2199-01-01T00:00:00Z' }), 'live', 'key');
+    const workspace = at(await agent.post('/workspaces', { name: 'Spring' }), 'workspace_id');
+    const guest = at(await (await Caller.register(house.root)).get('/agents/me'), 'agent_id');
+    for (const maker of [caller, ending]) {
+      expect(problem(await maker.post(`/workspaces/${workspace}/agents`, { agent_id: guest, role: 'viewer' }))).toMatchObject({ status: 403, code: 'outlives_maker' });
+      for (const change of [{ redirect_uris: ['https://thief.example/callback'] }, { public: true }, { callback_url: 'http://localhost:9/' }]) {
+        expect(problem(await maker.send('PATCH', '/agents/me', JSON.stringify(change), { 'content-type': 'application/json' }))).toMatchObject({ status: 403, code: 'outlives_maker', param: `/${Object.keys(change)[0]}` });
+      }
+      expect((await maker.send('PATCH', '/agents/me', JSON.stringify({ name: 'renamed-agent' }), { 'content-type': 'application/json' })).status).toBe(200);
+    }
+    expect((await agent.post(`/workspaces/${workspace}/agents`, { agent_id: guest, role: 'viewer' })).status).toBe(201);
+  });
+
+  test('a key is used from no more addresses than what made it', async () => {
+    const account = `(select account_id from agents.agents where id = '${at(await agent.get('/agents/me'), 'agent_uuid')}')`;
+    await owner.query(`update auth.accounts set plan = 'enterprise' where account_id = ${account}`);
+    const maker = withKey(await agent.post('/keys', { allowed_ips: ['127.0.0.0/8', '192.0.2.0/24'], expires_at: '2199-01-01T00:00:00Z' }), 'live', 'key');
+    expect(await listed(await maker.post('/keys', {}), 'live', 'id')).toMatchObject({ allowed_ips: ['127.0.0.0/8', '192.0.2.0/24'] });
+    expect(await listed(await maker.post('/keys', { allowed_ips: ['127.0.0.1'] }), 'live', 'id')).toMatchObject({ allowed_ips: ['127.0.0.1/32'] });
+    expect(problem(await maker.post('/keys', { allowed_ips: ['127.0.0.1', '0.0.0.0/0'] }))).toEqual({ status: 422, code: 'outlives_maker', param: '/allowed_ips' });
+  });
+
+  test('a stored answer is not told to what ends sooner than whoever asked', async () => {
+    const headers = { 'svc-idempotency-key': 'make-a-key' };
+    const made = await agent.post('/keys', { name: 'once' }, headers);
+    const [first, second] = [await grant(ALL), await grant(ALL)];
+    const ending = withKey(await agent.post('/keys', { expires_at: '2199-01-01T00:00:00Z' }), 'live', 'key');
+    for (const { caller } of [first, second, { caller: ending }]) expect((await caller.post('/keys', { name: 'once' }, headers)).status).toBe(409);
+    expect((await withKey(await agent.post('/keys', {}), 'live', 'key').post('/keys', { name: 'once' }, headers)).body['live']).toEqual(made.body['live']);
+    const ofGrant = await first.caller.post('/keys', { name: 'once' }, { 'svc-idempotency-key': 'another' });
+    expect((await second.caller.post('/keys', { name: 'once' }, { 'svc-idempotency-key': 'another' })).status).toBe(409);
+    const refreshed = await refresh(first.refreshToken);
+    expect((await refreshed.caller.post('/keys', { name: 'once' }, { 'svc-idempotency-key': 'another' })).body['live']).toEqual(ofGrant.body['live']);
+  });
+
   test('reuse of a refresh token and revocation of the key behind the grant end its keys, sockets included', async () => {
     const openSocket = async (credential: string) => {
       const socket = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
