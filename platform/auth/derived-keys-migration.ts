@@ -34,13 +34,16 @@ export const derivedKeysMigration: Migration = {
        language sql stable
        as $$ select case when least(in_own, in_makers) < auth.clock() then least(in_so_far, auth.clock()) else least(in_own, in_makers) end $$`,
     // A key that has no end leaves what stands by itself; one that ends, and every token, leaves nothing that outlives it.
-    `create function auth.bond_of(in_credential uuid) returns table (maker_id uuid, grant_id uuid, ends_at timestamptz)
+    `create function auth.bond_of(in_credential uuid) returns table (maker_id uuid, grant_id uuid, ends_at timestamptz, allowed_ips cidr[])
        language sql stable ${DEFINER}
-       as $$ select case when shown.grant_id is not null or life.ends_at is not null then shown.key_id end, shown.grant_id, auth.derived_end(null, life.ends_at, null)
-             from (select id as key_id, null::uuid as grant_id from api_keys where id = in_credential
-                   union all select t.key_id, t.family_id from tokens t where t.id = in_credential) shown
+       as $$ select case when shown.grant_id is not null or life.ends_at is not null then shown.key_id end, shown.grant_id, auth.derived_end(null, life.ends_at, null), shown.allowed_ips
+             from (select id as key_id, null::uuid as grant_id, allowed_ips from api_keys where id = in_credential
+                   union all select t.key_id, t.family_id, key.allowed_ips from tokens t join api_keys key on key.id = t.key_id where t.id = in_credential) shown
              cross join lateral auth.life_of_makers(shown.key_id, shown.grant_id) life $$`,
     `comment on function auth.bond_of(uuid) is 'what keys end with that this key or token makes; without a maker they stand by themselves'`,
+    `create function auth.key_lives(in_key uuid) returns boolean
+       language sql stable ${DEFINER}
+       as $$ select exists (select from api_keys where id = in_key and revoked_at is null and coalesce(least(expires_at, grace_ends_at) > clock(), true)) $$`,
     // Waits for a rotation, revocation or refresh of its makers that is under way, and makes later ones wait for the key.
     `create function auth.bind_key_to_makers() returns trigger
        language plpgsql ${DEFINER}
@@ -92,5 +95,78 @@ export const derivedKeysMigration: Migration = {
     `create trigger settle_derived after update of revoked_at, expires_at on auth.tokens for each row
        when (new.use = 'refresh' and new.used_at is null and (old.revoked_at, old.expires_at) is distinct from (new.revoked_at, new.expires_at)) execute function auth.settle_keys_of_grant()`,
     `create trigger settle_removed after delete on auth.tokens for each row when (old.use = 'refresh' and old.used_at is null) execute function auth.settle_keys_of_grant()`,
+  ],
+};
+
+/** Whoever is let in is told apart by what ends him, so that answers which are kept for an account are not told to one that ends sooner. */
+export const bondsAtTheDoorMigration: Migration = {
+  name: '037-bonds-at-the-door',
+  up: [
+    `create or replace view auth.credentials with (security_invoker = true) as
+       select id, id as key_id, account_id, agent_id, lookup, salt, hash, scopes,
+              case kind when 'svc_test_sk' then 'sandbox' else 'live' end as environment,
+              'secret' as proof, api_version, allowed_ips, last_used_at,
+              revoked_at is not null as revoked, least(expires_at, grace_ends_at) as ends_at,
+              case when least(expires_at, grace_ends_at) is not null then id end as bond
+       from auth.api_keys
+       union all
+       select token.id, token.key_id, token.account_id, token.agent_id, token.lookup, token.salt, token.hash, token.scopes,
+              token.environment, token.proof, coalesce(token.api_version, key.api_version), key.allowed_ips, null,
+              token.revoked_at is not null or key.revoked_at is not null, least(token.expires_at, key.expires_at, key.grace_ends_at), token.family_id
+       from auth.tokens token join auth.api_keys key on key.id = token.key_id
+       where token.use = 'access'`,
+    `drop function auth.admit(bytea, inet, boolean, jsonb, integer)`,
+    // As before (028-admission-of-many), and tells the bond.
+    `create function auth.admit(in_lookup bytea, in_address inet, in_on_sandbox_host boolean, in_limits jsonb, in_calls integer default 1)
+       returns table (id uuid, key_id uuid, account_id uuid, agent_id uuid, salt bytea, hash bytea, scopes text[], environment text, proof text, api_version text,
+         verdict text, minute_limit integer, day_limit integer, minute_left integer, day_left integer, minute_resets_s integer, day_resets_s integer, is_news boolean, calls integer, bond uuid)
+       language plpgsql volatile security definer set search_path = auth, pg_temp
+       as $$
+       #variable_conflict use_column
+       declare
+         at constant timestamptz := auth.clock();
+         shown record;
+         rate_class text;
+         counted record;
+       begin
+         for shown in
+           select c.*, a.plan, a.tier, a.requests_per_minute, a.requests_per_day
+           from auth.credentials c join auth.accounts a on a.account_id = c.account_id
+           where c.lookup = in_lookup
+         loop
+           id := shown.id; key_id := shown.key_id; account_id := shown.account_id; agent_id := shown.agent_id;
+           salt := shown.salt; hash := shown.hash; scopes := shown.scopes; environment := shown.environment; proof := shown.proof; api_version := shown.api_version; bond := shown.bond;
+           calls := 0;
+           verdict := case
+             when shown.revoked or shown.ends_at <= at then 'ended'
+             when in_on_sandbox_host and shown.environment <> 'sandbox' then 'wrong_host'
+             when not coalesce(shown.allowed_ips is null or in_address <<= any (shown.allowed_ips::inet[]), false) then 'wrong_address'
+             else 'admitted' end;
+           if verdict = 'admitted' then
+             rate_class := case
+               when shown.environment = 'sandbox' then 'sandbox'
+               when shown.plan in ('pro', 'enterprise') then shown.plan
+               when shown.tier = 'enterprise' then 'agent_enterprise'
+               else coalesce(shown.tier, 'standard') end;
+             minute_limit := (in_limits -> rate_class ->> 0)::integer;
+             day_limit := (in_limits -> rate_class ->> 1)::integer;
+             if shown.environment = 'live' then
+               minute_limit := coalesce(shown.requests_per_minute, minute_limit);
+               day_limit := coalesce(shown.requests_per_day, day_limit);
+             end if;
+             select * into counted from auth.count_calls(
+               concat_ws(':', shown.account_id, shown.environment, case shown.proof when 'delegated' then shown.agent_id end), minute_limit, day_limit, in_calls);
+             calls := counted.counted;
+             verdict := coalesce(counted.exceeded, verdict);
+             minute_left := counted.minute_left; day_left := counted.day_left;
+             minute_resets_s := counted.minute_resets_s; day_resets_s := counted.day_resets_s; is_news := counted.is_news;
+             if calls > 0 and shown.id = shown.key_id and coalesce(shown.last_used_at < at - interval '1 minute', true) then
+               perform set_config('synchronous_commit', 'off', true);
+               update auth.api_keys k set last_used_at = at where k.id = shown.key_id and coalesce(k.last_used_at < at - interval '1 minute', true);
+             end if;
+           end if;
+           return next;
+         end loop;
+       end $$`,
   ],
 };

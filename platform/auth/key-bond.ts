@@ -1,7 +1,9 @@
 import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import { ProblemError } from '../../schema/problems.ts';
 import type { KEY_BONDS } from '../../schema/value-lists.ts';
 import { publicId, type Uuid } from '../identifiers.ts';
 import { credentialEnded } from './admission.ts';
+import type { Principal } from './principal.ts';
 
 /**
  * What a key ends with besides its own end: the key that made it, or that was shown for the token that did, and the grant of
@@ -34,10 +36,12 @@ export async function endedWith(em: SqlEntityManager, revoked: Uuid | null = nul
   return { count: rows.length, ids: rows.slice(0, TOLD_KEYS).map(({ id }) => publicId('key', id)) };
 }
 
-/** The bond of what a credential makes, and how long that can live as things are. */
+/** The bond of what a credential makes, how long that can live as things are, and from where it can be used. */
 export interface MakersBond extends KeyBond {
   /** By now: every refresh of a grant moves it. Null where the bond has no end of its own. */
   readonly endsAt: Date | null;
+  /** CIDR ranges of a bound credential; null for all addresses. */
+  readonly allowedIps: readonly string[] | null;
 }
 
 /**
@@ -46,8 +50,19 @@ export interface MakersBond extends KeyBond {
  * @throws ProblemError `expired_api_key` for a credential that is gone
  */
 export async function bondOf(em: SqlEntityManager, credentialId: string): Promise<MakersBond> {
-  type Row = { maker_id: Uuid | null; grant_id: Uuid | null; ends_at: string | null };
-  const [row] = await em.execute<Row[]>(`select maker_id, grant_id, to_jsonb(ends_at) #>> '{}' as ends_at from auth.bond_of(?)`, [credentialId]);
+  type Row = { maker_id: Uuid | null; grant_id: Uuid | null; ends_at: string | null; allowed_ips: string[] | null };
+  const [row] = await em.execute<Row[]>(`select maker_id, grant_id, to_jsonb(ends_at) #>> '{}' as ends_at, case when maker_id is not null then allowed_ips::text[] end as allowed_ips from auth.bond_of(?)`, [credentialId]);
   if (row === undefined) throw credentialEnded();
-  return { makerId: row.maker_id, grantId: row.grant_id, endsAt: row.ends_at === null ? null : new Date(row.ends_at) };
+  return { makerId: row.maker_id, grantId: row.grant_id, endsAt: row.ends_at === null ? null : new Date(row.ends_at), allowedIps: row.allowed_ips };
+}
+
+/**
+ * For what lets somebody in, or sends something elsewhere, when the caller is gone.
+ * @param param of what would outlive the caller
+ * @throws ProblemError `insufficient_permissions` / `outlives_maker` for a token, and for a key that ends
+ */
+export async function assertNoEnd(em: SqlEntityManager, { credentialId }: Pick<Principal, 'credentialId'>, param: string): Promise<void> {
+  const { makerId } = await bondOf(em, credentialId);
+  if (makerId === null) return;
+  throw new ProblemError('insufficient_permissions', 'This would outlive the key or token that you use, which ends. Use a key without an end, such as the key of the agent.', { code: 'outlives_maker', param });
 }

@@ -2,7 +2,7 @@ import type { MigrationOwner } from '../postgres/migrate.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission-migration.ts';
-import { derivedKeysMigration } from './derived-keys-migration.ts';
+import { bondsAtTheDoorMigration, derivedKeysMigration } from './derived-keys-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
 import { workspaceEnvironmentMigration, workspaceMigration } from './workspace-migration.ts';
 
@@ -130,5 +130,6 @@ export const authOwner: MigrationOwner = {
     workspaceEnvironmentMigration,
     livingGrantsMigration,
     derivedKeysMigration,
+    bondsAtTheDoorMigration,
   ],
 };

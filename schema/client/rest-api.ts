@@ -1868,7 +1868,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1902,7 +1902,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1933,7 +1933,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;

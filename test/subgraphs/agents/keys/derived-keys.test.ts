@@ -1,3 +1,4 @@
+import { deepEqual, equal } from 'node:assert/strict';
 import { array, assert, asyncProperty, constant, integer, nat, oneof, option, record, subarray, type Arbitrary } from 'fast-check';
 import { PostgresAdmission } from '../../../../platform/auth/postgres-admission.ts';
 import { SCOPES, type Scope } from '../../../../platform/auth/principal.ts';
@@ -160,7 +161,7 @@ describe('what tokens and keys leave behind them', () => {
           // The first key stays, so that there is always somebody to ask.
           const key = at(model.keys.slice(1), event.which);
           if (key === undefined || !model.works(model.keys[0]!)) return;
-          expect((await model.keys[0]!.caller.delete(`/keys/${key.id}`)).status).toBe(200);
+          equal((await model.keys[0]!.caller.delete(`/keys/${key.id}`)).status, 200);
           if (!model.isRevoked(key)) key.isRevoked = true;
           return;
         }
@@ -169,7 +170,7 @@ describe('what tokens and keys leave behind them', () => {
       if (grant === undefined) return;
       if (event.kind === 'refresh') return this.#refresh(grant);
       if (event.kind === 'reuse' && grant.usedToken === null) return;
-      if (event.kind === 'reuse') expect((await this.#ask(grant.usedToken!)).status).toBe(401);
+      if (event.kind === 'reuse') equal((await this.#ask(grant.usedToken!)).status, 401);
       else await nobody().post('/oauth/revoke', { token: grant.refreshToken });
       grant.isRevoked = true;
     }
@@ -186,7 +187,7 @@ describe('what tokens and keys leave behind them', () => {
     async #token(key: ModelKey, asked: readonly Scope[]): Promise<void> {
       const { model } = this;
       const answer = await nobody().post('/oauth/token', { grant_type: 'client_credentials', client_id: this.#clientId, client_secret: key.caller.key, scope: asked.join(' ') });
-      expect(answer.status).toBe(model.works(key) ? 200 : 401);
+      equal(answer.status, model.works(key) ? 200 : 401);
       if (answer.status !== 200) return;
       const grant: ModelGrant = { key, refreshToken: text(answer, 'refresh_token'), usedToken: null, refreshEnd: model.now + REFRESH, isRevoked: false };
       model.grants.push(grant);
@@ -200,7 +201,7 @@ describe('what tokens and keys leave behind them', () => {
     async #refresh(grant: ModelGrant): Promise<void> {
       const { model } = this;
       const answer = await this.#ask(grant.refreshToken);
-      expect(answer.status).toBe(model.grantLives(grant) ? 200 : 401);
+      equal(answer.status, model.grantLives(grant) ? 200 : 401);
       if (answer.status !== 200) return;
       Object.assign(grant, { usedToken: grant.refreshToken, refreshToken: text(answer, 'refresh_token'), refreshEnd: model.now + REFRESH });
       const granted = text(answer, 'scope').split(' ') as Scope[];
@@ -214,10 +215,10 @@ describe('what tokens and keys leave behind them', () => {
       const body = { ...(asked === null ? {} : { scopes: asked }), ...(endsIn === null ? {} : { expires_at: new Date(this.#startedMs + ownEnd * HOUR_MS).toISOString() }) };
       const answer = await by.caller.post('/keys', body);
       const isCovered = (asked ?? []).every((scope) => by.scopes.includes(scope));
-      expect(codeOf(answer)).toBe(!this.#works(by) ? '401 expired_api_key' : !isCovered ? '403 missing_scope' : ownEnd < Infinity && ownEnd > latest ? '422 outlives_maker' : '201');
+      equal(codeOf(answer), !this.#works(by) ? '401 expired_api_key' : !isCovered ? '403 missing_scope' : ownEnd < Infinity && ownEnd > latest ? '422 outlives_maker' : '201');
       if (answer.status !== 201) return;
       const made = answer.body['scopes'] as unknown as readonly Scope[];
-      expect(made.filter((scope) => !by.scopes.includes(scope))).toEqual([]);
+      deepEqual(made.filter((scope) => !by.scopes.includes(scope)), []);
       const bond = 'end' in by ? { maker: by.grant.key, grant: by.grant } : { maker: latest === Infinity ? null : by, grant: null };
       for (const kind of ['live', 'test'] as const) {
         model.keys.push({ id: text(answer, kind, 'id'), caller: new Caller(house.root, text(answer, kind, 'key')), kind, pair: text(answer, 'key_pair_id'), scopes: made, ownEnd, ...bond, isRevoked: false, graceEnd: Infinity, replacedBy: null });
@@ -229,7 +230,7 @@ describe('what tokens and keys leave behind them', () => {
       const answer = await by.caller.post(`/keys/${named.id}/rotate`, { grace_hours: grace });
       const old = model.newest(named);
       const isCovered = old.scopes.every((scope) => by.scopes.includes(scope));
-      expect(codeOf(answer)).toBe(!this.#works(by) ? '401 expired_api_key' : !model.works(named) ? '422 key_ended' : !isCovered ? '403 missing_scope' : !model.endsWith(old, by) ? '403 outlives_maker' : '200');
+      equal(codeOf(answer), !this.#works(by) ? '401 expired_api_key' : !model.works(named) ? '422 key_ended' : !isCovered ? '403 missing_scope' : !model.endsWith(old, by) ? '403 outlives_maker' : '200');
       if (answer.status !== 200) return;
       for (const key of model.keys) if (key.replacedBy === old) key.graceEnd = Math.min(key.graceEnd, model.now);
       old.replacedBy = { ...old, id: text(answer, 'id'), caller: new Caller(house.root, text(answer, 'key')), isRevoked: false, graceEnd: Infinity, replacedBy: null };
@@ -242,7 +243,7 @@ describe('what tokens and keys leave behind them', () => {
       const { model } = this;
       const all = [...model.keys.map((key) => ({ caller: key.caller, works: model.works(key) })), ...model.tokens.map((token) => ({ caller: token.caller, works: model.tokenWorks(token) }))];
       const admitted = await Promise.all(all.map(({ caller }) => isAdmitted(caller.key!)));
-      expect(admitted).toEqual(all.map(({ works }) => works));
+      deepEqual(admitted, all.map(({ works }) => works));
     }
   }
 
