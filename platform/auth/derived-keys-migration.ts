@@ -58,9 +58,10 @@ export const derivedKeysMigration: Migration = {
                return new;
              end $$`,
     `create trigger bound_to_makers before insert on auth.api_keys for each row when (new.maker_id is not null) execute function auth.bind_key_to_makers()`,
-    // One generation after the other, as long as anything changes: a chain of makers may be of any length.
+    // One generation after the other, as long as anything changes: a chain of makers may be of any length. By the indexes,
+    // whatever the planner believes of the tables: one account's keys are few among all.
     `create function auth.settle_derived_keys(in_keys uuid[]) returns void
-       language plpgsql volatile ${DEFINER}
+       language plpgsql volatile ${DEFINER} set enable_seqscan = off
        as $$ declare generation uuid[] := in_keys;
              begin
                while cardinality(generation) > 0 loop
@@ -72,7 +73,8 @@ export const derivedKeysMigration: Migration = {
                    update api_keys key set revoked_at = due.revoked_at, expires_at = due.expires_at from due
                    where key.id = due.id and (key.revoked_at, key.expires_at) is distinct from (due.revoked_at, due.expires_at)
                    returning key.id)
-                 select array_agg(child.id) into generation from settled join api_keys child on child.maker_id = settled.id;
+                 select array_agg(id) into generation from settled;
+                 generation := array(select id from api_keys where maker_id = any (generation));
                end loop;
              end $$`,
     `create function auth.settle_keys_of_key() returns trigger

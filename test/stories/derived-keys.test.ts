@@ -223,6 +223,24 @@ describe.each(LAYOUTS)('keys that end with what made them, %s', (layout) => {
     expect((await refreshed.caller.post('/keys', { name: 'once' }, { 'svc-idempotency-key': 'another' })).body['live']).toEqual(ofGrant.body['live']);
   });
 
+  test('however making, refreshing and revoking come together, nothing is left and nobody is told of a fault', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const shown = withKey(await agent.post('/keys', { expires_at: '2199-01-01T00:00:00Z' }), 'live', 'key');
+      const { caller, refreshToken } = await grant();
+      const made = await Promise.all([
+        ...[caller, shown, caller, shown].map((maker) => maker.post('/keys', {})),
+        refresh(refreshToken).then(() => undefined),
+        revokeToken(refreshToken).then(() => undefined),
+        shown.get('/keys').then(async ({ body }) => void (await shown.delete(`/keys/${String((body['keys'] as unknown as readonly Json[]).find((key) => String(key['last4']) === shown.key!.slice(-4))!['id'])}`))),
+      ]);
+      // A refresh that came before leaves another token, and the one that was used ends the family when it is revoked.
+      for (const answer of made.filter((one) => one !== undefined)) {
+        expect([201, 401]).toContain(answer.status);
+        if (answer.status === 201) expect(await works(withKey(answer, 'live', 'key'))).toBe(false);
+      }
+    }
+  });
+
   test('reuse of a refresh token and revocation of the key behind the grant end its keys, sockets included', async () => {
     const openSocket = async (credential: string) => {
       const socket = new WebSocket(`${house.root.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
