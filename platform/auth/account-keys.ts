@@ -104,8 +104,8 @@ export class AccountKeys {
   }
 
   /**
-   * Whether all that ends the holder of a credential with this bond ends the successor of `key`, too: the key descends from
-   * it, or belongs to the same line or pair, whose end it shares.
+   * Whether all that ends the holder of a credential with this bond ends the successor of `key`, too: the key descends
+   * from it, or belongs to the same line or pair, whose end it shares.
    */
   async endsWith(key: ApiKeyRecord, { makerId, grantId }: KeyBond): Promise<boolean> {
     if (makerId === null) return true;
@@ -115,10 +115,13 @@ export class AccountKeys {
          union all select up.maker_id, up.grant_id from makers join auth.api_keys up on up.id = makers.maker_id),
        line as (
          select id, rotated_to, key_pair_id from auth.api_keys where id = ?
-         union all select next.id, next.rotated_to, next.key_pair_id from line join auth.api_keys next on next.id = line.rotated_to)
-       select case when ?::uuid is null then exists (select from makers where maker_id = ?) or exists (select from line where id = ? or key_pair_id = ?)
-              else exists (select from makers where grant_id = ?) end as ends`,
-      [key.id, makerId, grantId, makerId, key.id, key.keyPairId, grantId],
+         union all
+         select next.id, next.rotated_to, next.key_pair_id
+         from line join auth.api_keys next on next.id = line.rotated_to)
+       select case when ?::uuid is not null then exists (select from makers where grant_id = ?)
+                   else exists (select from makers where maker_id = ?)
+                        or exists (select from line where id = ? or key_pair_id = ?) end as ends`,
+      [key.id, makerId, grantId, grantId, makerId, key.id, key.keyPairId],
     );
     return row.ends;
   }

@@ -6,8 +6,8 @@ import { credentialEnded } from './admission.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * What a key ends with besides its own end: the key that made it, or that was shown for the token that did, and the grant of
- * that token (the id of its family). Without a key it stands by itself.
+ * What a key ends with besides its own end: the key that made it, or that was shown for the token that did, and the
+ * grant of that token (the id of its family). Without a maker it stands by itself.
  */
 export interface KeyBond {
   readonly makerId: Uuid | null;
@@ -23,19 +23,6 @@ export function boundTo({ makerId, grantId }: KeyBond): (typeof KEY_BONDS)[numbe
   return grantId === null ? 'key' : 'grant';
 }
 
-/** Ids of an audit entry: it tells the number of all, and does not grow with it. */
-const TOLD_KEYS = 100;
-
-/**
- * What the audit log tells of the keys that this transaction ended with what made them; to be called behind the revocation,
- * under the lock of the account.
- * @param revoked the key that was revoked itself, where it was one
- */
-export async function endedWith(em: SqlEntityManager, revoked: Uuid | null = null): Promise<{ readonly count: number; readonly ids: readonly string[] }> {
-  const rows = await em.execute<{ id: Uuid }[]>(`select id from auth.api_keys where maker_id is not null and revoked_at = auth.clock() and id is distinct from ?::uuid order by id`, [revoked]);
-  return { count: rows.length, ids: rows.slice(0, TOLD_KEYS).map(({ id }) => publicId('key', id)) };
-}
-
 /** The bond of what a credential makes, how long that can live as things are, and from where it can be used. */
 export interface MakersBond extends KeyBond {
   /** By now: every refresh of a grant moves it. Null where the bond has no end of its own. */
@@ -44,25 +31,63 @@ export interface MakersBond extends KeyBond {
   readonly allowedIps: readonly string[] | null;
 }
 
+interface BondRow {
+  readonly maker_id: Uuid | null;
+  readonly grant_id: Uuid | null;
+  readonly ends_at: string | null;
+  readonly allowed_ips: string[] | null;
+}
+
 /**
- * What keys end with that the holder of this credential makes: with its grant where it is a token; with itself where it is a
- * key that ends, by its own time or that of a rotation. A key without an end makes keys that stand by themselves.
+ * What keys end with that the holder of this credential makes: with its grant where it is a token; with itself where it
+ * is a key that ends, by its own time or that of a rotation. A key without an end makes keys that stand by themselves.
  * @throws ProblemError `expired_api_key` for a credential that is gone
  */
 export async function bondOf(em: SqlEntityManager, credentialId: string): Promise<MakersBond> {
-  type Row = { maker_id: Uuid | null; grant_id: Uuid | null; ends_at: string | null; allowed_ips: string[] | null };
-  const [row] = await em.execute<Row[]>(`select maker_id, grant_id, to_jsonb(ends_at) #>> '{}' as ends_at, case when maker_id is not null then allowed_ips::text[] end as allowed_ips from auth.bond_of(?)`, [credentialId]);
+  const [row] = await em.execute<BondRow[]>(
+    `select maker_id, grant_id, to_jsonb(ends_at) #>> '{}' as ends_at,
+            case when maker_id is not null then allowed_ips::text[] end as allowed_ips
+     from auth.bond_of(?)`,
+    [credentialId],
+  );
   if (row === undefined) throw credentialEnded();
-  return { makerId: row.maker_id, grantId: row.grant_id, endsAt: row.ends_at === null ? null : new Date(row.ends_at), allowedIps: row.allowed_ips };
+  const endsAt = row.ends_at === null ? null : new Date(row.ends_at);
+  return { makerId: row.maker_id, grantId: row.grant_id, endsAt, allowedIps: row.allowed_ips };
 }
+
+const OUTLIVES =
+  'This would outlive the key or token that you use, which ends. Use a key without an end, such as that of the agent.';
 
 /**
  * For what lets somebody in, or sends something elsewhere, when the caller is gone.
  * @param param of what would outlive the caller
  * @throws ProblemError `insufficient_permissions` / `outlives_maker` for a token, and for a key that ends
  */
-export async function assertNoEnd(em: SqlEntityManager, { credentialId }: Pick<Principal, 'credentialId'>, param: string): Promise<void> {
-  const { makerId } = await bondOf(em, credentialId);
-  if (makerId === null) return;
-  throw new ProblemError('insufficient_permissions', 'This would outlive the key or token that you use, which ends. Use a key without an end, such as the key of the agent.', { code: 'outlives_maker', param });
+export async function assertNoEnd(em: SqlEntityManager, caller: Principal, param: string): Promise<void> {
+  const { makerId } = await bondOf(em, caller.credentialId);
+  if (makerId !== null) throw new ProblemError('insufficient_permissions', OUTLIVES, { code: 'outlives_maker', param });
+}
+
+/** Ids of an audit entry: it tells the number of all, and does not grow with it. */
+const TOLD_KEYS = 100;
+
+/** What the audit log tells of keys that ended with what made them. */
+export interface EndedKeys {
+  readonly count: number;
+  /** Public ids of the first hundred. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * The keys that this transaction ended with what made them; to be called behind the revocation, under the lock of the
+ * account.
+ * @param revoked the key that was revoked itself, where it was one
+ */
+export async function endedWith(em: SqlEntityManager, revoked: Uuid | null = null): Promise<EndedKeys> {
+  const rows = await em.execute<{ id: Uuid }[]>(
+    `select id from auth.api_keys
+     where maker_id is not null and revoked_at = auth.clock() and id is distinct from ?::uuid order by id`,
+    [revoked],
+  );
+  return { count: rows.length, ids: rows.slice(0, TOLD_KEYS).map(({ id }) => publicId('key', id)) };
 }

@@ -43,7 +43,12 @@ export interface IssuedApiKey {
 
 /** The same as it is remembered, sealed, under an idempotency key. */
 export const issuedApiKey = z.object({
-  id: uuid, secret: z.string(), kind: z.enum(API_KEY_KINDS), displayPrefix: z.string(), last4: z.string(), createdAt: z.coerce.date(),
+  id: uuid,
+  secret: z.string(),
+  kind: z.enum(API_KEY_KINDS),
+  displayPrefix: z.string(),
+  last4: z.string(),
+  createdAt: z.coerce.date(),
   // Effects from before do not tell of it.
   expiresAt: z.coerce.date().nullable().default(null),
 });
@@ -102,7 +107,8 @@ export class KeyStore {
         JSON.stringify(key.allowedIps ?? []), key.expiresAt?.toISOString() ?? null, key.apiVersion ?? null, key.bond.makerId, key.bond.grantId,
       ],
     );
-    return { id, secret, kind: key.kind, displayPrefix, last4, createdAt: new Date(row.created_at), expiresAt: row.expires_at === null ? null : new Date(row.expires_at) };
+    const expiresAt = row.expires_at === null ? null : new Date(row.expires_at);
+    return { id, secret, kind: key.kind, displayPrefix, last4, createdAt: new Date(row.created_at), expiresAt };
   }
 
   /** Creates a live key and its test twin, alike in everything else. */

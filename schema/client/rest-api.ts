@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Add an agent to a workspace, or change its role
-         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows.
+         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member stays when the key has gone.
          */
         post: operations["addWorkspaceAgent"];
         delete?: never;

@@ -207,11 +207,18 @@ function told(type: 'auth.token_issued' | 'auth.token_refreshed', grant: Grant, 
 }
 
 /** One entry for all keys that ended with a family just now, where there were any. */
-async function tellEndedKeys(em: SqlEntityManager, context: RequestContext, { accountId, agentId, environment }: FoundToken, actor: AuditActor): Promise<void> {
+async function tellEndedKeys(em: SqlEntityManager, context: RequestContext, token: FoundToken, actor: AuditActor): Promise<void> {
   const { count, ids } = await endedWith(em);
   if (count === 0) return;
-  const details = { reason: 'grant_ended', keys: count, key_ids: ids };
-  await recordAuditEvent(em, context, { accountId, type: 'agent.key_revoked', actor, target: { type: 'agent', id: publicId('agent', agentId) }, outcome: 'success', environment, details });
+  await recordAuditEvent(em, context, {
+    accountId: token.accountId,
+    type: 'agent.key_revoked',
+    actor,
+    target: { type: 'agent', id: publicId('agent', token.agentId) },
+    outcome: 'success',
+    environment: token.environment,
+    details: { reason: 'grant_ended', keys: count, key_ids: ids },
+  });
 }
 
 /** The tenant whose tokens were at stake hears of it. */
