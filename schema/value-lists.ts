@@ -34,6 +34,8 @@ export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
 export const KEY_ENVIRONMENTS = ['live', 'test'] as const;
 export const KEY_TYPES = ['sk', 'pk'] as const;
 export const KEY_STATUSES = ['active', 'rotating', 'revoked', 'expired'] as const;
+/** What ends a key besides its own end: the key that made it, or the grant of the token that did. */
+export const KEY_BONDS = ['key', 'grant'] as const;
 /** Longest time that a rotated key goes on working (interface specification §8: 24 hours). */
 export const MAX_GRACE_HOURS = 24;
 

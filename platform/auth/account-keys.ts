@@ -3,6 +3,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { KEY_STATUSES } from '../../schema/value-lists.ts';
 import { publicId, type Uuid } from '../identifiers.ts';
 import type { ApiKeyKind } from './api-key.ts';
+import type { KeyBond } from './key-bond.ts';
 import type { Environment, Scope } from './principal.ts';
 
 export type KeyStatus = (typeof KEY_STATUSES)[number];
@@ -23,24 +24,30 @@ export interface ApiKeyRecord {
   readonly status: KeyStatus;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
+  /** With its makers at the latest, as things are. */
   readonly expiresAt: Date | null;
+  /** The end that its maker named. */
+  readonly ownExpiresAt: Date | null;
+  readonly bond: KeyBond;
   readonly revokedAt: Date | null;
   readonly rotatedTo: Uuid | null;
   readonly graceEndsAt: Date | null;
 }
 
-type Moment = 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'revokedAt' | 'graceEndsAt';
-type Row = Omit<ApiKeyRecord, Moment> & Readonly<Record<Moment, string | null>>;
+type Moment = 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'ownExpiresAt' | 'revokedAt' | 'graceEndsAt';
+type Row = Omit<ApiKeyRecord, Moment | 'bond'> & KeyBond & Readonly<Record<Moment, string | null>>;
 
 const moment = (column: string, name: Moment): string => `to_jsonb(${column}) #>> '{}' as "${name}"`;
 
 const COLUMNS = `id, agent_id as "agentId", key_pair_id as "keyPairId", kind, name, display_prefix as "displayPrefix", last4, scopes,
   allowed_ips::text[] as "allowedIps", api_version as "apiVersion", rotated_to as "rotatedTo",
+  maker_id as "makerId", grant_id as "grantId",
   case when revoked_at is not null then 'revoked'
        when least(expires_at, grace_ends_at) <= auth.clock() then 'expired'
        when grace_ends_at is not null then 'rotating'
        else 'active' end as status,
   ${moment('created_at', 'createdAt')}, ${moment('last_used_at', 'lastUsedAt')}, ${moment('expires_at', 'expiresAt')},
+  ${moment('case when maker_id is null then expires_at else own_expires_at end', 'ownExpiresAt')},
   ${moment('revoked_at', 'revokedAt')}, ${moment('grace_ends_at', 'graceEndsAt')}`;
 
 /**
@@ -97,6 +104,29 @@ export class AccountKeys {
   }
 
   /**
+   * Whether all that ends the holder of a credential with this bond ends the successor of `key`, too: the key descends
+   * from it, or belongs to the same line or pair, whose end it shares.
+   */
+  async endsWith(key: ApiKeyRecord, { makerId, grantId }: KeyBond): Promise<boolean> {
+    if (makerId === null) return true;
+    const [row] = await this.#em.execute<[{ ends: boolean }]>(
+      `with recursive makers as (
+         select maker_id, grant_id from auth.api_keys where id = ?
+         union all select up.maker_id, up.grant_id from makers join auth.api_keys up on up.id = makers.maker_id),
+       line as (
+         select id, rotated_to, key_pair_id from auth.api_keys where id = ?
+         union all
+         select next.id, next.rotated_to, next.key_pair_id
+         from line join auth.api_keys next on next.id = line.rotated_to)
+       select case when ?::uuid is not null then exists (select from makers where grant_id = ?)
+                   else exists (select from makers where maker_id = ?)
+                        or exists (select from line where id = ? or key_pair_id = ?) end as ends`,
+      [key.id, makerId, grantId, grantId, makerId, key.id, key.keyPairId],
+    );
+    return row.ends;
+  }
+
+  /**
    * Lets `successor` take the place of `old`, which works on for the grace, and so do the tokens that it was shown
    * for; what `old` itself had replaced ends now. A grace that runs already never gets longer.
    * @returns when `old` stops working
@@ -116,7 +146,7 @@ export class AccountKeys {
     return new Date(row.ends_at);
   }
 
-  /** Ends a key and the tokens that it was shown for, at once and forever. @returns the moment of the first time */
+  /** Ends a key, the tokens that it was shown for and what ends with it, at once and forever. @returns the moment of the first time */
   async revoke(id: Uuid): Promise<Date> {
     const [row] = await this.#em.execute<[{ revoked_at: string }]>(
       `update auth.api_keys set revoked_at = coalesce(revoked_at, auth.clock()) where id = ? returning to_jsonb(revoked_at) #>> '{}' as revoked_at`,
@@ -128,11 +158,13 @@ export class AccountKeys {
 
   async #select(condition: string, values: unknown[]): Promise<ApiKeyRecord[]> {
     const rows = await this.#em.execute<Row[]>(`select ${COLUMNS} from auth.api_keys where ${this.#visible} and ${condition}`, values);
-    return rows.map((row) => ({
+    return rows.map(({ makerId, grantId, ...row }) => ({
       ...row,
+      bond: { makerId, grantId },
       createdAt: new Date(row.createdAt!),
       lastUsedAt: dateOf(row.lastUsedAt),
       expiresAt: dateOf(row.expiresAt),
+      ownExpiresAt: dateOf(row.ownExpiresAt),
       revokedAt: dateOf(row.revokedAt),
       graceEndsAt: dateOf(row.graceEndsAt),
     }));

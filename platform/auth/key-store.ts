@@ -5,6 +5,7 @@ import type { Database } from '../postgres/database.ts';
 import type { Uuid } from '../identifiers.ts';
 import { newUuid, uuid } from '../identifiers.ts';
 import { API_KEY_KINDS, apiKeyLookup, generateApiKey, sealApiKey, type ApiKeyKind, type StoredApiKey } from './api-key.ts';
+import type { KeyBond } from './key-bond.ts';
 import { SCOPES, type Scope } from './principal.ts';
 
 /** What a list of keys may show of one (contract: prefix, last4); 95 bits stay unseen. */
@@ -15,12 +16,15 @@ export interface NewApiKey {
   readonly accountId: Uuid;
   readonly agentId: Uuid | null;
   readonly kind: ApiKeyKind;
+  /** What made it: never left out, so that nobody forgets whom a key must not outlive. */
+  readonly bond: KeyBond;
   /** All ten when absent. */
   readonly scopes?: readonly Scope[];
   readonly keyPairId?: Uuid | null;
   readonly name?: string | null;
   /** Addresses and CIDR ranges; host bits of a range are cleared. */
   readonly allowedIps?: readonly string[] | null;
+  /** Of a bound key the end of its own; it ends with its makers at the latest. */
   readonly expiresAt?: Date | null;
   readonly apiVersion?: string | null;
 }
@@ -33,10 +37,21 @@ export interface IssuedApiKey {
   readonly displayPrefix: string;
   readonly last4: string;
   readonly createdAt: Date;
+  /** When it ends by itself, or with its makers as things are; null for never. */
+  readonly expiresAt: Date | null;
 }
 
 /** The same as it is remembered, sealed, under an idempotency key. */
-export const issuedApiKey = z.object({ id: uuid, secret: z.string(), kind: z.enum(API_KEY_KINDS), displayPrefix: z.string(), last4: z.string(), createdAt: z.coerce.date() });
+export const issuedApiKey = z.object({
+  id: uuid,
+  secret: z.string(),
+  kind: z.enum(API_KEY_KINDS),
+  displayPrefix: z.string(),
+  last4: z.string(),
+  createdAt: z.coerce.date(),
+  // Effects from before do not tell of it.
+  expiresAt: z.coerce.date().nullable().default(null),
+});
 
 /** A live key and its twin for the sandbox. */
 export interface IssuedKeyPair {
@@ -82,17 +97,18 @@ export class KeyStore {
     const secret = generateApiKey(key.kind);
     const [displayPrefix, last4] = [secret.slice(0, DISPLAY_PREFIX_LENGTH), secret.slice(-4)];
     const sealed = sealApiKey(this.#pepper, secret);
-    const [row] = await em.execute<[{ created_at: string }]>(
-      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version, created_at)
+    const [row] = await em.execute<[{ created_at: string; expires_at: string | null }]>(
+      `insert into auth.api_keys (id, account_id, agent_id, kind, display_prefix, last4, lookup, salt, hash, scopes, key_pair_id, name, allowed_ips, expires_at, api_version, maker_id, grant_id, created_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, (select array_agg(s) from jsonb_array_elements_text(?::jsonb) s), ?, ?,
-               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?, auth.clock())
-       returning to_jsonb(created_at) #>> '{}' as created_at`,
+               (select array_agg(network(range::inet)) from jsonb_array_elements_text(?::jsonb) range), ?::timestamptz, ?, ?, ?, auth.clock())
+       returning to_jsonb(created_at) #>> '{}' as created_at, to_jsonb(expires_at) #>> '{}' as expires_at`,
       [
         id, key.accountId, key.agentId, key.kind, displayPrefix, last4, sealed.lookup, sealed.salt, sealed.hash, JSON.stringify(key.scopes ?? SCOPES), key.keyPairId ?? null, key.name ?? null,
-        JSON.stringify(key.allowedIps ?? []), key.expiresAt?.toISOString() ?? null, key.apiVersion ?? null,
+        JSON.stringify(key.allowedIps ?? []), key.expiresAt?.toISOString() ?? null, key.apiVersion ?? null, key.bond.makerId, key.bond.grantId,
       ],
     );
-    return { id, secret, kind: key.kind, displayPrefix, last4, createdAt: new Date(row.created_at) };
+    const expiresAt = row.expires_at === null ? null : new Date(row.expires_at);
+    return { id, secret, kind: key.kind, displayPrefix, last4, createdAt: new Date(row.created_at), expiresAt };
   }
 
   /** Creates a live key and its test twin, alike in everything else. */

@@ -2,6 +2,7 @@ import type { MigrationOwner } from '../postgres/migrate.ts';
 import { livingGrantsMigration, oauthMigration } from './oauth/migration.ts';
 import { tenantTable } from '../postgres/tenant-tables.ts';
 import { admissionMigration, admissionOfManyMigration, admissionUnderLoadMigration, noncesOfManyMigration } from './admission-migration.ts';
+import { bondsAtTheDoorMigration, derivedKeysMigration } from './derived-keys-migration.ts';
 import { keyManagementMigration } from './key-management-migration.ts';
 import { workspaceEnvironmentMigration, workspaceMigration } from './workspace-migration.ts';
 
@@ -128,5 +129,7 @@ export const authOwner: MigrationOwner = {
     noncesOfManyMigration,
     workspaceEnvironmentMigration,
     livingGrantsMigration,
+    derivedKeysMigration,
+    bondsAtTheDoorMigration,
   ],
 };

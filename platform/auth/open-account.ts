@@ -3,6 +3,7 @@ import { recordAuditEvent } from '../events/audit-event.ts';
 import { newUuid, publicId, type Uuid } from '../identifiers.ts';
 import type { Database } from '../postgres/database.ts';
 import { createAccount } from './account-store.ts';
+import { UNBOUND } from './key-bond.ts';
 import type { IssuedKeyPair, KeyStore } from './key-store.ts';
 import type { Plan, RequestContext } from './principal.ts';
 
@@ -40,7 +41,7 @@ export async function openAccount({ database, keys, context, precondition }: Acc
   return database.asTenant(accountId, async (em) => {
     await precondition?.(em);
     await createAccount(em, { accountId, operatorId: null, operatorEmail: email, ...request });
-    const pair = await keys.createPair(em, { accountId, agentId: null, name: 'first' });
+    const pair = await keys.createPair(em, { accountId, agentId: null, bond: UNBOUND, name: 'first' });
     await recordAuditEvent(em, context, {
       accountId,
       type: 'agent.scope_changed',

@@ -50,6 +50,8 @@ interface CredentialRow extends WindowColumns {
   readonly verdict: 'admitted' | 'ended' | 'wrong_host' | 'wrong_address' | RateWindow['name'];
   readonly minute_limit: number;
   readonly day_limit: number | null;
+  /** The grant of a token, or a key that ends; null for a key without an end. */
+  readonly bond: string | null;
   /** How many of those who asked together are let in; the verdict is what the others hear. */
   readonly calls: number;
 }
@@ -209,6 +211,7 @@ function principalOf(row: CredentialRow): Principal {
     environment: row.environment,
     proof: row.proof,
     workspace: null,
+    ...(row.bond === null ? {} : { bond: row.bond }),
   };
 }
 

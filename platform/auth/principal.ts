@@ -48,6 +48,8 @@ export interface Principal {
    * null acts for the caller's own account.
    */
   readonly workspace: { readonly id: string; readonly role: Role; readonly homeAccountId: string } | null;
+  /** What ends whatever it leaves behind (UUID): the grant of a token, or the key itself; absent for a key without an end. */
+  readonly bond?: string;
 }
 
 /** Where a request came from, for the audit log. */

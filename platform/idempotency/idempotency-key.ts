@@ -39,11 +39,12 @@ export function claimScope(principal: Principal | null, clientAddress: string): 
 
 /**
  * What a caller may do, as part of what it asks for: a replay asks nobody, so a key that may do less would be told what
- * it could not have asked for itself, such as keys that can do more.
+ * it could not have asked for itself, such as keys that can do more. What ends is told only what was told to what ends with it,
+ * else it would find a key that outlives it.
  */
 export function rightsOf(principal: Principal | null): Readonly<Record<string, unknown>> {
-  const { scopes = [], proof = null, workspace = null } = principal ?? {};
-  return { scopes: scopes.toSorted(), proof, role: workspace?.role ?? null };
+  const { scopes = [], proof = null, workspace = null, bond } = principal ?? {};
+  return { scopes: scopes.toSorted(), proof, role: workspace?.role ?? null, ...(bond === undefined ? {} : { bond }) };
 }
 
 /** What two requests must share to count as the same one: SHA-256 of their canonical JSON (RFC 8785), hex. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AccountDirectory, type AccountRecord } from '../../platform/auth/account-directory.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { KeyStore, type IssuedKeyPair } from '../../platform/auth/key-store.ts';
 import { openAccount } from '../../platform/auth/open-account.ts';
 import type { Plan, Scope } from '../../platform/auth/principal.ts';
@@ -71,7 +72,7 @@ export async function createKeyByAdmin({ account: reference, name, scopes, json 
     const { accountId, agentId, operatorEmail, plan } = await withDirectory(installation, (directory) => requireAccount(directory, reference));
     const pair = await withKeys(installation, (database, keys) =>
       database.asTenant(accountId, async (em) => {
-        const made = await keys.createPair(em, { accountId, agentId, name: name ?? null, ...(scopes === undefined ? {} : { scopes }) });
+        const made = await keys.createPair(em, { accountId, agentId, bond: UNBOUND, name: name ?? null, ...(scopes === undefined ? {} : { scopes }) });
         await recordAuditEvent(em, { requestId: newRequestId() }, {
           accountId,
           type: 'agent.scope_changed',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { API_VERSIONS, KEY_ENVIRONMENTS, KEY_STATUSES, KEY_TYPES, MAX_GRACE_HOURS } from '../../schema/value-lists.ts';
+import { API_VERSIONS, KEY_BONDS, KEY_ENVIRONMENTS, KEY_STATUSES, KEY_TYPES, MAX_GRACE_HOURS } from '../../schema/value-lists.ts';
 import { isAddressRange } from '../../platform/auth/address-range.ts';
 import { SCOPES } from '../../platform/auth/principal.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
@@ -27,7 +27,8 @@ const key = z
     status: z.enum(KEY_STATUSES),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
-    expires_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable().meta({ description: 'By itself, or with what it ends with, as things are' }),
+    ends_with: z.enum(KEY_BONDS).nullable().meta({ description: 'What else ends it, by its time or by revocation: the key that made it, or the grant of the token that did' }),
     rotated_to: z.string().nullable(),
     grace_ends_at: z.iso.datetime().nullable(),
   })
@@ -42,6 +43,7 @@ const newKey = z
     env: z.enum(KEY_ENVIRONMENTS),
     type: z.enum(KEY_TYPES),
     created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable().meta({ description: 'A refresh of the grant that made it moves it' }),
   })
   .meta({ id: 'NewApiKey' });
 
@@ -55,7 +57,7 @@ const creation = z
       .max(100)
       .optional()
       .meta({ description: 'Addresses or CIDR ranges; on the plan enterprise only' }),
-    expires_at: moment.optional().meta({ description: 'When both keys end by themselves; in the future' }),
+    expires_at: moment.optional().meta({ description: 'When both keys end by themselves; in the future, and no later than the key or token that makes them' }),
     api_version: z.enum(API_VERSIONS).optional().meta({ description: 'Version that requests follow where they send no SVC-API-Version' }),
   })
   .meta({ id: 'KeyRequest' })
@@ -98,7 +100,7 @@ export const keyOperations = [
     action: 'key:create',
     document: 'CreateKey',
     summary: 'Create a pair of keys',
-    description: 'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it. Needs a live secret key or a token of client_credentials.',
+    description: 'A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it; made by a token or by a key that ends, they end with its grant or with it. Needs a live secret key or a token of client_credentials.',
     bodySchema: creation,
     success: { status: 201, description: 'The pair', schema: created },
     problems: [],
@@ -108,8 +110,8 @@ export const keyOperations = [
       body: { name: 'ci', scopes: ['attribution:read', 'attribution:write'] },
       response: {
         key_pair_id: PAIR_ID, name: 'ci', scopes: ['attribution:read', 'attribution:write'],
-        live: { id: LIVE_ID, key: 'svc_live_sk_EXAMPLEexampleEXAMPLE12345', prefix: 'svc_live_sk_EXAM', last4: '2345', env: 'live', type: 'sk', created_at: '2026-01-31T18:02:00.000Z' },
-        test: { id: TEST_ID, key: 'svc_test_sk_EXAMPLEexampleEXAMPLE54321', prefix: 'svc_test_sk_EXAM', last4: '4321', env: 'test', type: 'sk', created_at: '2026-01-31T18:02:00.000Z' },
+        live: { id: LIVE_ID, key: 'svc_live_sk_EXAMPLEexampleEXAMPLE12345', prefix: 'svc_live_sk_EXAM', last4: '2345', env: 'live', type: 'sk', created_at: '2026-01-31T18:02:00.000Z', expires_at: null },
+        test: { id: TEST_ID, key: 'svc_test_sk_EXAMPLEexampleEXAMPLE54321', prefix: 'svc_test_sk_EXAM', last4: '4321', env: 'test', type: 'sk', created_at: '2026-01-31T18:02:00.000Z', expires_at: null },
         trust: exampleTrust(2),
       },
     },
@@ -134,7 +136,7 @@ export const keyOperations = [
     },
     example: {
       response: {
-        keys: [{ ...exampleKey, scopes: ['attribution:read', 'attribution:write'], allowed_ips: null, status: 'active', created_at: '2026-01-31T18:02:00.000Z', last_used_at: null, expires_at: null, rotated_to: null, grace_ends_at: null }],
+        keys: [{ ...exampleKey, scopes: ['attribution:read', 'attribution:write'], allowed_ips: null, status: 'active', created_at: '2026-01-31T18:02:00.000Z', last_used_at: null, expires_at: null, ends_with: null, rotated_to: null, grace_ends_at: null }],
         meta: { page: 1, per_page: 20, total: 1, total_pages: 1 },
         trust: exampleTrust(1),
       },
@@ -149,7 +151,7 @@ export const keyOperations = [
     action: 'key:write',
     document: 'RevokeKey',
     summary: 'Revoke a key',
-    description: 'It ends at once and for ever, and with it every token that it was shown for, open streams included. A second time changes nothing. Your own key may be revoked as well.',
+    description: 'It ends at once and for ever, and with it every token that it was shown for and every key that ends with it, open streams included. A second time changes nothing. Your own key may be revoked as well.',
     pathSchema: z.object({ id: z.string().meta({ description: 'Key, key_…' }) }),
     success: { status: 200, description: 'The key has ended', schema: z.object({ id: z.string(), status: z.literal('revoked'), revoked_at: z.iso.datetime(), trust: trustEnvelope }) },
     problems: ['resource_not_found'],
@@ -166,7 +168,7 @@ export const keyOperations = [
     action: 'key:write',
     document: 'RotateKey',
     summary: 'Replace a key by another',
-    description: 'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for grace_hours. Rotating a key that was rotated before ends the older grace.',
+    description: 'The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ends the older grace.',
     pathSchema: z.object({ id: z.string().meta({ description: 'Key, key_…' }) }),
     bodySchema: grace,
     success: { status: 200, description: 'The new key', schema: rotated },

@@ -72,7 +72,7 @@ export const workspaceOperations = [
     action: 'workspace:write',
     document: 'AddWorkspaceAgent',
     summary: 'Add an agent to a workspace, or change its role',
-    description: 'For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows.',
+    description: 'For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member stays when the key has gone.',
     pathSchema: z.object({ id: z.string().meta({ description: 'Workspace, ws_…' }) }),
     bodySchema: addition,
     success: { status: 201, description: 'The new membership', schema: membership },

@@ -32,8 +32,8 @@ async function exchange(call: Call, { resource, ...asked }: Json): Promise<Json>
   return { ...(await door.oauth.tokens.exchange(asked as unknown as TokenRequest, call.context)) };
 }
 
-async function revoke({ door }: Call, { token }: Json): Promise<Json> {
-  await door.oauth.tokens.revoke(String(token));
+async function revoke({ door, context }: Call, { token }: Json): Promise<Json> {
+  await door.oauth.tokens.revoke(String(token), context);
   return {};
 }
 

@@ -515,7 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Create a pair of keys
-         * @description A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it. Needs a live secret key or a token of client_credentials.
+         * @description A live key and its test twin for the sandbox; both are shown only in this answer. They act for whom the calling key acts, and may do no more than it; made by a token or by a key that ends, they end with its grant or with it. Needs a live secret key or a token of client_credentials.
          */
         post: operations["createKey"];
         delete?: never;
@@ -536,7 +536,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a key
-         * @description It ends at once and for ever, and with it every token that it was shown for, open streams included. A second time changes nothing. Your own key may be revoked as well.
+         * @description It ends at once and for ever, and with it every token that it was shown for and every key that ends with it, open streams included. A second time changes nothing. Your own key may be revoked as well.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Replace a key by another
-         * @description The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for grace_hours. Rotating a key that was rotated before ends the older grace.
+         * @description The new key, shown only here, has the scopes, allowlist, version and end of the old one, which works on for grace_hours. Tokens, and keys that end, rotate what ends with them. Rotating a key that was rotated before ends the older grace.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -743,7 +743,7 @@ export interface paths {
         put?: never;
         /**
          * Add an agent to a workspace, or change its role
-         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows.
+         * @description For owners of the workspace. An agent that is a member already gets the role that is named, with 200. The last owner keeps its role. The key needs the scopes of all that the role allows, and no end: a member stays when the key has gone.
          */
         post: operations["addWorkspaceAgent"];
         delete?: never;
@@ -1628,7 +1628,7 @@ export interface components {
             allowed_ips?: string[];
             /**
              * Format: date-time
-             * @description When both keys end by themselves; in the future
+             * @description When both keys end by themselves; in the future, and no later than the key or token that makes them
              */
             expires_at?: string;
             /**
@@ -1649,6 +1649,8 @@ export interface components {
             type: "sk" | "pk";
             /** Format: date-time */
             created_at: string;
+            /** @description A refresh of the grant that made it moves it */
+            expires_at: string | null;
         };
         ApiKey: {
             id: string;
@@ -1669,7 +1671,10 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             last_used_at: string | null;
+            /** @description By itself, or with what it ends with, as things are */
             expires_at: string | null;
+            /** @description What else ends it, by its time or by revocation: the key that made it, or the grant of the token that did */
+            ends_with: ("key" | "grant") | null;
             rotated_to: string | null;
             grace_ends_at: string | null;
         };
@@ -1864,7 +1869,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1898,7 +1903,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -1929,7 +1934,7 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             /** @description Why it was switched off by itself */
-            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended") | null;
+            disabled_reason: ("gone" | "consecutive_failures" | "grant_ended" | "key_ended") | null;
             stats: {
                 /** @description Events that arrived */
                 delivered: number;
@@ -7151,6 +7156,7 @@ export interface operations {
                      *           "created_at": "2026-01-31T18:02:00.000Z",
                      *           "last_used_at": null,
                      *           "expires_at": null,
+                     *           "ends_with": null,
                      *           "rotated_to": null,
                      *           "grace_ends_at": null
                      *         }
@@ -7301,7 +7307,8 @@ export interface operations {
                      *         "last4": "2345",
                      *         "env": "live",
                      *         "type": "sk",
-                     *         "created_at": "2026-01-31T18:02:00.000Z"
+                     *         "created_at": "2026-01-31T18:02:00.000Z",
+                     *         "expires_at": null
                      *       },
                      *       "test": {
                      *         "id": "key_01JQ2pT8vXrYmKcFhWbNdB",
@@ -7310,7 +7317,8 @@ export interface operations {
                      *         "last4": "4321",
                      *         "env": "test",
                      *         "type": "sk",
-                     *         "created_at": "2026-01-31T18:02:00.000Z"
+                     *         "created_at": "2026-01-31T18:02:00.000Z",
+                     *         "expires_at": null
                      *       },
                      *       "trust": {
                      *         "hrei_score": 0,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { createAccount } from '../../platform/auth/account-store.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { newUuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { openBrowser, openPage, type WatchedPage } from './chromium.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const accountId = newUuid();
   key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-    return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk' });
+    return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
   });
   browser = await openBrowser();
 });

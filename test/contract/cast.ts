@@ -3,6 +3,7 @@ import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import WebSocket from 'ws';
 import { generateApiKey } from '../../platform/auth/api-key.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { ROLES, SCOPES, type Principal, type Role, type Scope } from '../../platform/auth/principal.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
@@ -83,7 +84,7 @@ export async function identityOf(database: pg.Client, caller: Caller): Promise<{
 /** A further key of the owner. */
 export async function issueKey({ house, ownerPrincipal }: Cast, options: { readonly scopes?: readonly Scope[]; readonly kind?: 'svc_live_sk' | 'svc_test_sk' } = {}): Promise<string> {
   const [accountId, agentId] = [ownerPrincipal.accountId as Uuid, ownerPrincipal.agentId as Uuid];
-  return house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: options.kind ?? 'svc_live_sk', ...(options.scopes === undefined ? {} : { scopes: options.scopes }) }));
+  return house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: options.kind ?? 'svc_live_sk', bond: UNBOUND, ...(options.scopes === undefined ? {} : { scopes: options.scopes }) }));
 }
 
 /** Everybody whom the permission table treats in a way of its own, by name. */

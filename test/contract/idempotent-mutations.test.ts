@@ -4,6 +4,7 @@ import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import WebSocket from 'ws';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
 import { DiskWatch } from '../../processes/disk-watch.ts';
@@ -215,7 +216,7 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const first = await say(caller, key, query, { id: backing.dataSourceId });
     const { rows } = await owner.query<{ account_id: Uuid; agent_id: Uuid }>('select account_id, agent_id from auth.api_keys where last4 = $1 order by created_at desc limit 1', [caller.key!.slice(-4)]);
     const { account_id: accountId, agent_id: agentId } = rows[0]!;
-    const issue = (scopes: readonly Scope[]) => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: 'svc_agent_sk', scopes }));
+    const issue = (scopes: readonly Scope[]) => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId, kind: 'svc_agent_sk', bond: UNBOUND, scopes }));
     expect(await say(new Caller(house.root, await issue(SCOPES)), key, query, { id: backing.dataSourceId })).toEqual({ ...first, replayed: 'true' });
     expect(codeOf(await say(new Caller(house.root, await issue(['attribution:read'])), key, query, { id: backing.dataSourceId }))).toBe('IDEMPOTENCY_CONFLICT');
   });

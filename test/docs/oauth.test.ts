@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount } from '../../platform/auth/account-store.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { newUuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
@@ -67,7 +68,7 @@ test('the program for openid-client asks, waits, and reads what it was granted',
   const accountId = newUuid();
   const key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-    return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk' });
+    return house.keys.issue(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
   });
   await fetch(address, { method: 'POST', body: new URLSearchParams({ key, decision: 'allow' }) });
   expect(await program.ended).toMatch(/Granted: attribution:read health:read\nData sources: 200\n$/);

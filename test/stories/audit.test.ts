@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Client } from 'pg';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { SCOPES } from '../../platform/auth/principal.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
@@ -87,7 +88,7 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
     const agent = await caller.get('/agents/me');
     const agentId = uuidFromPublicId('agent', String(agent.body['agent_id']))!;
     const accountId = (await events())[0]!['chain_id'] as unknown as string;
-    const key = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId, kind: 'svc_agent_sk', scopes: SCOPES.filter((scope) => scope !== 'audit:read') }));
+    const key = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId, kind: 'svc_agent_sk', bond: UNBOUND, scopes: SCOPES.filter((scope) => scope !== 'audit:read') }));
     const narrow = new Caller(house.root, key);
     for (const refused of [await narrow.get('/audit/events'), await narrow.post('/audit/verify', {})]) expect([refused.status, refused.body['error']?.['code']]).toEqual([403, 'missing_scope']);
     for (const document of ['{ auditEvents { totalCount } }', 'mutation { verifyAuditChain(input: {}) { chainIntact } }']) {
@@ -97,7 +98,7 @@ describe.each(LAYOUTS)('the audit log, %s', (layout) => {
 
   test('shows a test key what happened in the sandbox, and nothing of the shop', async () => {
     const accountId = (await events())[0]!['chain_id'] as unknown as string;
-    const key = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind: 'svc_test_sk' }));
+    const key = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind: 'svc_test_sk', bond: UNBOUND }));
     const tester = new Caller(house.root, key);
     expect((await tester.get('/audit/events')).body).toMatchObject({ events: [], total_count: 0, chain_verified: true });
     await tester.get('/attribution');

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createAccount } from '../../platform/auth/account-store.ts';
 import type { ApiKeyKind } from '../../platform/auth/api-key.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import type { Scope } from '../../platform/auth/principal.ts';
 import { newUuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../house.ts';
@@ -26,7 +27,7 @@ async function issueKey(kind: ApiKeyKind, scopes?: readonly Scope[]): Promise<{ 
   const accountId = newUuid();
   const key = await house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-    return house.keys.issue(em, { accountId, agentId: null, kind, ...(scopes === undefined ? {} : { scopes }) });
+    return house.keys.issue(em, { accountId, agentId: null, kind, bond: UNBOUND, ...(scopes === undefined ? {} : { scopes }) });
   });
   return { key, accountId };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { z } from 'zod';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { EVENT_CATALOGUE, messageSchema, type EventType } from '../../platform/events/event-catalogue.ts';
 import { recordEvent, type RecordedEvent } from '../../platform/events/outbox.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
@@ -88,7 +89,7 @@ describe.each(LAYOUTS)('what happens, as a stream, %s', (layout) => {
 
   test('nothing of another account, of the other environment, or beyond the scopes', async () => {
     const [listener, other] = await Promise.all([tenant(), tenant()]);
-    const narrowKey = await house.backing.database.asTenant(listener.accountId, (em) => house.keys.issue(em, { accountId: listener.accountId, agentId: listener.agentId, kind: 'svc_live_sk', scopes: ['health:read'] }));
+    const narrowKey = await house.backing.database.asTenant(listener.accountId, (em) => house.keys.issue(em, { accountId: listener.accountId, agentId: listener.agentId, kind: 'svc_live_sk', bond: UNBOUND, scopes: ['health:read'] }));
     const streams = await Promise.all([open(listener.caller), open(new Caller(house.root, narrowKey)), open(await withTestKey(house, listener.caller))]);
     await Promise.all(streams.map((stream) => stream.begun()));
     await happen(other, 'agent.tier_changed');

@@ -3,6 +3,7 @@ import * as openid from 'openid-client';
 import { randomUUID } from 'node:crypto';
 import { createAccount } from '../../platform/auth/account-store.ts';
 import type { ApiKeyKind } from '../../platform/auth/api-key.ts';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { newUuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 
@@ -27,7 +28,7 @@ async function issueKey(kind: ApiKeyKind): Promise<string> {
   const accountId = newUuid();
   return house.backing.database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-    return house.keys.issue(em, { accountId, agentId: null, kind });
+    return house.keys.issue(em, { accountId, agentId: null, kind, bond: UNBOUND });
   });
 }
 

@@ -1,6 +1,7 @@
 import { createClient } from 'graphql-ws';
 import { Client } from 'pg';
 import { WebSocket } from 'ws';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
@@ -165,7 +166,7 @@ describe('the graph', () => {
 test('keys of one account share its windows, and its sandbox has windows of its own', async () => {
   const caller = await Caller.register(house.root);
   const accountId = await accountOf(caller);
-  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind }));
+  const issue = (kind: 'svc_live_sk' | 'svc_test_sk') => house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId: accountId as never, agentId: null, kind, bond: UNBOUND }));
   const [live, test] = [new Caller(house.root, await issue('svc_live_sk')), new Caller(house.root, await issue('svc_test_sk'))];
   await caller.get('/agents/me');
   expect(windowOf(await live.get('/attribution'), 'minute')).toMatchObject({ limit: 60, left: 58 });

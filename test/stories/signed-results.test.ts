@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
 import { compactVerify, createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
 import { Client } from 'pg';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { KeyVault } from '../../platform/trust/key-vault.ts';
 import { signClaims, type ResultClaims } from '../../platform/trust/signed-result.ts';
 import { SigningKeyStore } from '../../platform/trust/signing-key-store.ts';
@@ -210,7 +211,7 @@ describe('what verification refuses', () => {
   test('a sandbox result is signed by a key of its own', async () => {
     const [account] = (await owner.query<{ account_id: string; agent_id: string }>('select account_id, agent_id from auth.api_keys limit 1')).rows;
     const accountId = account!.account_id as never;
-    const testKey = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId: account!.agent_id as never, kind: 'svc_test_sk' }));
+    const testKey = await house.backing.database.asTenant(accountId, (em) => house.keys.issue(em, { accountId, agentId: account!.agent_id as never, kind: 'svc_test_sk', bond: UNBOUND }));
     const result = await analyse(new Caller(house.root, testKey), 'ds_sandbox_meta_ads', { date_range: ['2026-06-01', '2026-07-31'] });
     expect(await verify(house, { result })).toMatchObject({ valid: true, environment: 'sandbox', key_id: expect.stringMatching(/^sandbox-[\w-]{43}$/) });
   });

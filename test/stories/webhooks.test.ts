@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
+import { UNBOUND } from '../../platform/auth/key-bond.ts';
 import { EVENT_CATALOGUE, type EventType } from '../../platform/events/event-catalogue.ts';
 import { recordEvent } from '../../platform/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
@@ -242,7 +243,7 @@ describe.each(LAYOUTS)('webhooks, %s', (layout) => {
   });
 
   test('a key hears of what it may read, and in its own environment', async () => {
-    const narrow = new Caller(house.root, await house.backing.database.asTenant(account.accountId, (em) => house.keys.issue(em, { ...account, agentId: null, kind: 'svc_live_sk', scopes: ['health:read'] })));
+    const narrow = new Caller(house.root, await house.backing.database.asTenant(account.accountId, (em) => house.keys.issue(em, { ...account, agentId: null, kind: 'svc_live_sk', bond: UNBOUND, scopes: ['health:read'] })));
     expect(refusal(await create({ events: ['health.alert', 'billing.invoice_created'] }, narrow)).slice(0, 3)).toEqual([403, 'insufficient_permissions', 'missing_scope']);
     await create({ url: `${receiver.url}/narrow` }, narrow);
     const tester = await withTestKey(house, caller);

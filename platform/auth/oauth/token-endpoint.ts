@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { recordAuditEvent, type AuditEvent } from '../../events/audit-event.ts';
+import { recordAuditEvent, type AuditActor, type AuditEvent } from '../../events/audit-event.ts';
 import { exactlyOnce, type Settle } from '../../idempotency/exactly-once.ts';
 import { newUuid, publicId, type Uuid } from '../../identifiers.ts';
 import type { Database, SqlEntityManager } from '../../postgres/database.ts';
+import { endedWith } from '../key-bond.ts';
 import { SCOPES, type RequestContext } from '../principal.ts';
 import type { AuthorizationCodeStore, FoundCode } from './authorization-code-store.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
@@ -45,9 +46,9 @@ export interface TokenEndpoint {
   exchange(request: TokenRequest, context: RequestContext): Promise<TokenResponse>;
   /**
    * Ends a token at once (RFC 7009): a refresh token with every token of its family, an access token alone. Whoever has
-   * the token may end it; one that nobody was given is not an error.
+   * the token may end it; one that nobody was given is not an error. Keys that tokens of the family made end with it.
    */
-  revoke(token: string): Promise<void>;
+  revoke(token: string, context: RequestContext): Promise<void>;
 }
 
 export interface TokenEndpointServices {
@@ -126,7 +127,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     const { codes, tokens } = this.#services;
     const familyId = await codes.familyOfUsed(em, code.id);
     if (familyId === null) return false;
-    await tokens.lockFamily(em, familyId);
+    await tokens.lockFamily(em, { ...code, familyId });
     await tokens.revokeFamily(em, familyId);
     await recordAuditEvent(em, context, failed(code, 'authorization_code_reused'));
     return true;
@@ -141,7 +142,7 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     if (token === null || token.use !== 'refresh' || token.agentId !== agentOfClientId(request.clientId)) throw refusedRefresh('The refresh token is unknown.');
 
     const outcome = await database.asTenant(token.accountId, async (em) => {
-      await tokens.lockFamily(em, token.familyId);
+      await tokens.lockFamily(em, token);
       const grant = await tokens.useRefreshToken(em, token.id);
       if (grant === null) return (await this.#endReused(em, token, context)) ? 'used' : 'expired';
       // Behind the use, so that a token that comes again is known whatever else is asked; refused, it stays unused.
@@ -163,16 +164,19 @@ export class OauthTokenEndpoint implements TokenEndpoint {
     if (!(await tokens.wasUsed(em, token.id))) return false;
     await tokens.revokeFamily(em, token.familyId);
     await recordAuditEvent(em, context, { ...failed(token, 'refresh_token_reused'), severity: 'critical' });
+    await tellEndedKeys(em, context, token, { type: 'anonymous', id: null });
     return true;
   }
 
-  async revoke(secret: string): Promise<void> {
+  async revoke(secret: string, context: RequestContext): Promise<void> {
     const { database, tokens } = this.#services;
     const token = await tokens.find(secret);
     if (token === null) return;
     await database.asTenant(token.accountId, async (em) => {
-      await tokens.lockFamily(em, token.familyId);
-      await (token.use === 'refresh' ? tokens.revokeFamily(em, token.familyId) : tokens.revoke(em, token.id));
+      await tokens.lockFamily(em, token);
+      if (token.use === 'access') return tokens.revoke(em, token.id);
+      await tokens.revokeFamily(em, token.familyId);
+      await tellEndedKeys(em, context, token, { type: 'agent', id: publicId('agent', token.agentId) });
     });
   }
 }
@@ -200,6 +204,21 @@ function refusedRefresh(message: string): ProblemError {
 function told(type: 'auth.token_issued' | 'auth.token_refreshed', grant: Grant, details: AuditEvent['details']): AuditEvent {
   const agent = publicId('agent', grant.agentId);
   return { accountId: grant.accountId, type, actor: { type: 'agent', id: agent }, target: { type: 'agent', id: agent }, outcome: 'success', environment: grant.environment, details: { ...details, proof: grant.proof } };
+}
+
+/** One entry for all keys that ended with a family just now, where there were any. */
+async function tellEndedKeys(em: SqlEntityManager, context: RequestContext, token: FoundToken, actor: AuditActor): Promise<void> {
+  const { count, ids } = await endedWith(em);
+  if (count === 0) return;
+  await recordAuditEvent(em, context, {
+    accountId: token.accountId,
+    type: 'agent.key_revoked',
+    actor,
+    target: { type: 'agent', id: publicId('agent', token.agentId) },
+    outcome: 'success',
+    environment: token.environment,
+    details: { reason: 'grant_ended', keys: count, key_ids: ids },
+  });
 }
 
 /** The tenant whose tokens were at stake hears of it. */

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Database, SqlEntityManager } from '../../postgres/database.ts';
 import { newUuid, type Uuid } from '../../identifiers.ts';
+import { lockAccount } from '../account-store.ts';
 import { apiKeyLookup, matchesApiKey, sealApiKey } from '../api-key.ts';
 import type { Environment, Proof, Scope } from '../principal.ts';
 import { generateOauthSecret, oauthSecretKind } from './token.ts';
@@ -65,8 +66,12 @@ export class TokenStore {
     return row === undefined ? null : { id: row.id, accountId: row.account_id, agentId: row.agent_id, use: row.use, familyId: row.family_id, environment: row.environment };
   }
 
-  /** Waits until nobody else changes the family; the lock goes with the transaction. */
-  async lockFamily(em: SqlEntityManager, familyId: Uuid): Promise<void> {
+  /**
+   * Waits until nobody else changes the family, or the keys of the account: those that its tokens made end with it. The locks
+   * go with the transaction, and are taken in one order.
+   */
+  async lockFamily(em: SqlEntityManager, { accountId, familyId }: Pick<Grant, 'accountId' | 'familyId'>): Promise<void> {
+    await lockAccount(em, accountId);
     await em.execute(`select pg_advisory_xact_lock(hashtextextended('oauth family ' || ?::text, 0))`, [familyId]);
   }
 
@@ -122,7 +127,7 @@ export class TokenStore {
     await em.execute(`update auth.tokens set revoked_at = auth.clock() where id = ? and revoked_at is null`, [id]);
   }
 
-  /** Revokes every token of a family, used ones included; to be called under the family's lock. */
+  /** Revokes every token of a family, used ones included, and so the keys that they made; to be called under the family's lock. */
   async revokeFamily(em: SqlEntityManager, familyId: Uuid): Promise<void> {
     await em.execute(`update auth.tokens set revoked_at = auth.clock() where family_id = ? and revoked_at is null`, [familyId]);
   }

@@ -18,7 +18,7 @@ export interface NewEndpoint {
   readonly sealedSecret: Buffer;
   readonly secretPrefix: string;
   readonly apiVersion: string;
-  /** What the caller showed: that of a granted token makes the endpoint end with the grant. */
+  /** What the caller showed: a token makes the endpoint end with its grant, a key that ends with itself. */
   readonly credentialId?: string | undefined;
 }
 
@@ -38,10 +38,12 @@ export interface EndpointChanges {
 type Moment = 'lastSuccessAt' | 'lastFailureAt' | 'createdAt' | 'updatedAt';
 type Row = Omit<Endpoint, Moment> & Readonly<Record<Moment, string | null>>;
 
-const GRANTED = '(grant_id is null or auth.grant_lives(grant_id))';
-const GRANT_OF_CREDENTIAL = `(select family_id from auth.tokens where id = ? and proof = 'delegated')`;
-const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes, is_active and ${GRANTED} as "isActive",
-  case when ${GRANTED} then disabled_reason else 'grant_ended' end as "disabledReason", metadata,
+const GRANT_LIVES = '(grant_id is null or auth.grant_lives(grant_id))';
+const MAKER_LIVES = `(${GRANT_LIVES} and (key_id is null or auth.key_lives(key_id)))`;
+const GRANT_OF_CREDENTIAL = `(select grant_id from auth.bond_of(?))`;
+const KEY_OF_CREDENTIAL = `(select maker_id from auth.bond_of(?) where grant_id is null)`;
+const COLUMNS = `id, kind, account_id as "accountId", environment, workspace_id as "workspaceId", url, events, scopes, is_active and ${MAKER_LIVES} as "isActive",
+  case when ${MAKER_LIVES} then disabled_reason when ${GRANT_LIVES} then 'key_ended' else 'grant_ended' end as "disabledReason", metadata,
   secret_prefix as "secretPrefix", api_version as "apiVersion", delivered, failed, last_success_at as "lastSuccessAt", last_failure_at as "lastFailureAt", created_at as "createdAt", updated_at as "updatedAt"`;
 const TEXTS = `array(select jsonb_array_elements_text(?::jsonb))`;
 
@@ -56,22 +58,22 @@ export async function insertEndpoint(em: SqlEntityManager, endpoint: NewEndpoint
     if ((await countWebhooks(em, true)) >= MAX_WEBHOOKS) throw new ProblemError('validation_error', `There are ${MAX_WEBHOOKS} webhooks already, which is the maximum. Delete one first.`, { code: 'too_many_webhooks', status: 400 });
   }
   const rows = await em.execute<Row[]>(
-    `insert into events.webhook_endpoints (id, kind, account_id, environment, workspace_id, url, events, scopes, metadata, secret, secret_prefix, api_version, grant_id)
-     values (?, ?, ?, ?, ?, ?, ${TEXTS}, ${TEXTS}, ?::jsonb, ?, ?, ?, ${GRANT_OF_CREDENTIAL}) returning ${COLUMNS}`,
-    [id, kind, accountId, environment, workspaceId, url, JSON.stringify(events), JSON.stringify(scopes), JSON.stringify(metadata), sealedSecret, secretPrefix, apiVersion, credentialId ?? null],
+    `insert into events.webhook_endpoints (id, kind, account_id, environment, workspace_id, url, events, scopes, metadata, secret, secret_prefix, api_version, grant_id, key_id)
+     values (?, ?, ?, ?, ?, ?, ${TEXTS}, ${TEXTS}, ?::jsonb, ?, ?, ?, ${GRANT_OF_CREDENTIAL}, ${KEY_OF_CREDENTIAL}) returning ${COLUMNS}`,
+    [id, kind, accountId, environment, workspaceId, url, JSON.stringify(events), JSON.stringify(scopes), JSON.stringify(metadata), sealedSecret, secretPrefix, apiVersion, credentialId ?? null, credentialId ?? null],
   );
   return endpointOf(rows[0]!);
 }
 
 /** Those of the tenant that `em` acts for, newest first. */
 export async function listWebhooks(em: SqlEntityManager, all: boolean, page: { readonly limit: number; readonly offset: number }): Promise<readonly Endpoint[]> {
-  const rows = await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${GRANTED}) or ?) order by id desc limit ? offset ?`, [all, page.limit, page.offset]);
+  const rows = await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${MAKER_LIVES}) or ?) order by id desc limit ? offset ?`, [all, page.limit, page.offset]);
   return rows.map(endpointOf);
 }
 
 /** How many {@link listWebhooks} would find in all. */
 export async function countWebhooks(em: SqlEntityManager, all: boolean): Promise<number> {
-  const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${GRANTED}) or ?)`, [all]);
+  const [row] = await em.execute<[{ count: string }]>(`select count(*) from events.webhook_endpoints where kind = 'webhook' and ((is_active and ${MAKER_LIVES}) or ?)`, [all]);
   return Number(row.count);
 }
 
@@ -87,7 +89,7 @@ function noWebhook(id: string): never {
 
 /** Every endpoint of the tenant that `em` acts for to which something may be sent. */
 export async function activeEndpoints(em: SqlEntityManager): Promise<readonly Endpoint[]> {
-  return (await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where is_active and ${GRANTED} order by id`)).map(endpointOf);
+  return (await em.execute<Row[]>(`select ${COLUMNS} from events.webhook_endpoints where is_active and ${MAKER_LIVES} order by id`)).map(endpointOf);
 }
 
 /** The callback of the agent of the account that `em` acts for. */
@@ -108,8 +110,8 @@ export async function changeEndpoint(em: SqlEntityManager, id: Uuid, changes: En
   }
   if (events !== undefined) await em.execute(`update events.webhook_endpoints set events = ${TEXTS}, scopes = ${TEXTS} where id = ?`, [JSON.stringify(events.choice), JSON.stringify(events.scopes), id]);
   const rows = await em.execute<Row[]>(
-    `update events.webhook_endpoints set url = coalesce(?, url), is_active = coalesce(?, is_active), metadata = coalesce(?::jsonb, metadata), grant_id = ${GRANT_OF_CREDENTIAL}, updated_at = clock_timestamp() where id = ? returning ${COLUMNS}`,
-    [url ?? null, isActive ?? null, metadata === undefined ? null : JSON.stringify(metadata), credentialId ?? null, id],
+    `update events.webhook_endpoints set url = coalesce(?, url), is_active = coalesce(?, is_active), metadata = coalesce(?::jsonb, metadata), grant_id = ${GRANT_OF_CREDENTIAL}, key_id = ${KEY_OF_CREDENTIAL}, updated_at = clock_timestamp() where id = ? returning ${COLUMNS}`,
+    [url ?? null, isActive ?? null, metadata === undefined ? null : JSON.stringify(metadata), credentialId ?? null, credentialId ?? null, id],
   );
   if (secret === undefined) return endpointOf(rows[0]!);
   const sealed = await em.execute<Row[]>(

@@ -14,7 +14,7 @@ export const MIN_SECRET_LENGTH = 8;
 export const MAX_SECRET_LENGTH = 256;
 /** Events that failed one after the other, every attempt at them included, before nobody is believed to listen (decisions, webhooks). */
 export const MAX_FAILED_EVENTS = 20;
-export const DISABLED_REASONS = ['gone', 'consecutive_failures', 'grant_ended'] as const;
+export const DISABLED_REASONS = ['gone', 'consecutive_failures', 'grant_ended', 'key_ended'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** Where events go: a webhook that its owner manages, or the callback of an agent, which only hears of commissions. */

@@ -156,6 +156,17 @@ export const WEBHOOKS: Migration = {
   ],
 };
 
+/** A subscription that a key made which ends, or changed last, ends with the key; those of all tokens end with their grants. */
+export const WEBHOOKS_OF_ENDING_KEYS: Migration = {
+  name: '009-webhooks-of-ending-keys',
+  up: [
+    `alter table events.webhook_endpoints add column key_id uuid`,
+    `comment on column events.webhook_endpoints.key_id is 'the key that made it, or changed it last, where that key ends; null: a key without an end, or a token'`,
+    `comment on column events.webhook_endpoints.grant_id is 'the family of the token that made it, or changed it last; null: a key'`,
+    `create or replace function ${claimDeliveries('e.is_active and (e.grant_id is null or auth.grant_lives(e.grant_id)) and (e.key_id is null or auth.key_lives(e.key_id))')}`,
+  ],
+};
+
 /** A subscription that a granted token made, or changed last, ends with the grant. */
 export const WEBHOOKS_OF_GRANTS: Migration = {
   name: '008-webhooks-of-grants',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { assertCovers } from '../../../platform/auth/actions.ts';
 import { isAddressRange } from '../../../platform/auth/address-range.ts';
+import { bondOf, boundTo } from '../../../platform/auth/key-bond.ts';
 import { issuedApiKey, type IssuedKeyPair } from '../../../platform/auth/key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -32,9 +33,10 @@ export interface CreatedKeyPair extends IssuedKeyPair {
 }
 
 /**
- * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent.
+ * Creates a live key and its test twin. They act for whom the caller acts: a key of an agent makes keys of that agent. Made by
+ * a token or a key that ends, they end with it at the latest, and are used from no more addresses.
  * @throws ProblemError `validation_error` (with code `requires_enterprise` for an allowlist on another plan, `in_the_past`
- *   for an end that is over), `insufficient_permissions` / `missing_scope`
+ *   for an end that is over, `outlives_maker` for one behind the caller's, `exceeds_maker` for addresses beyond the caller's), `insufficient_permissions` / `missing_scope`
  */
 export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof keyPairEffect>>): Promise<CreatedKeyPair> {
   const input = parseInput(request, rawInput);
@@ -44,9 +46,14 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
   return services.database.asTenant(accountId, async (em) => {
     const { plan } = await lockKeys(em, principal);
     if (input.allowedIps != null) assertAllowlists(plan);
-    if (input.expiresAt != null) await assertAhead(em, input.expiresAt);
+    const { endsAt, allowedIps: makersIps, ...bond } = await bondOf(em, principal.credentialId);
+    if (input.allowedIps != null && makersIps !== null) await assertWithin(em, input.allowedIps, makersIps);
+    if (input.expiresAt != null) {
+      await assertAhead(em, input.expiresAt);
+      if (endsAt !== null && input.expiresAt > endsAt) throw invalid('/expires_at', 'outlives_maker', `what the key or token of this request makes works until ${endsAt.toISOString()} at the latest; name an earlier moment, or leave expires_at out`);
+    }
     const { name = null, allowedIps, expiresAt, apiVersion } = input;
-    const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, scopes, name, allowedIps: allowedIps ?? null, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
+    const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, bond, scopes, name, allowedIps: allowedIps ?? makersIps, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
     if (principal.agentId !== null && input.scopes != null) await rewardNarrowScopes(em, principal.agentId, scopes, services.narrowScopeBonus);
     await recordAuditEvent(em, context, {
       accountId,
@@ -56,7 +63,7 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
       target: { type: 'key_pair', id: publicId('kp', pair.keyPairId) },
       outcome: 'success',
       environment: principal.environment,
-      details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes },
+      details: { change: 'key_pair_created', key_ids: [publicId('key', pair.live.id), publicId('key', pair.test.id)], scopes, ends_with: boundTo(bond), expires_at: pair.live.expiresAt?.toISOString() ?? null },
     });
     await settle(em, { ...pair, name, scopes });
     return { ...pair, name, scopes };
@@ -66,6 +73,15 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
 function assertAllowlists(plan: Plan): void {
   if (plan === 'enterprise') return;
   throw invalid('/allowed_ips', 'requires_enterprise', `allowlists come with the plan enterprise, and this account is on ${plan}; leave allowed_ips out or change the plan`);
+}
+
+/** Ranges of a key lie within those of its maker. */
+async function assertWithin(em: SqlEntityManager, ranges: readonly string[], makers: readonly string[]): Promise<void> {
+  const [row] = await em.execute<[{ within: boolean }]>(
+    `select bool_and(exists (select from jsonb_array_elements_text(?::jsonb) maker where network(range::inet) <<= maker::inet)) as within from jsonb_array_elements_text(?::jsonb) range`,
+    [JSON.stringify(makers), JSON.stringify(ranges)],
+  );
+  if (!row.within) throw invalid('/allowed_ips', 'exceeds_maker', `the key or token of this request may be used from ${makers.join(', ')} alone; name parts of that, or leave allowed_ips out`);
 }
 
 /** By the database's clock, which also judges the end when it comes. */

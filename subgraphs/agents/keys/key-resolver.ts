@@ -42,7 +42,7 @@ export class KeyResolver {
     });
   }
 
-  @Mutation(() => CreateKeyPayload, { nullable: true, description: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).' })
+  @Mutation(() => CreateKeyPayload, { nullable: true, description: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise, outlives_maker, exceeds_maker), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).' })
   async createKey(@Ctx() context: RequestContext, @Arg('input', () => CreateKeyInput) input: CreateKeyInput): Promise<CreateKeyPayload> {
     const principal = assertKeyManager(context, 'key:create');
     const pair = await exactlyOnce(this.#services.database, context, {
@@ -53,7 +53,7 @@ export class KeyResolver {
     return { keyPairId: publicId('kp', pair.keyPairId), name: pair.name, scopes: pair.scopes, live: presentNewKey(pair.live), test: presentNewKey(pair.test), trust: this.#trust(context, 2) };
   }
 
-  @Mutation(() => RevokeKeyPayload, { nullable: true, description: 'Ends a key at once, with every token that it was shown for; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.' })
+  @Mutation(() => RevokeKeyPayload, { nullable: true, description: 'Ends a key at once, with every token that it was shown for and every key that ends with it; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.' })
   async revokeKey(@Ctx() context: RequestContext, @Arg('input', () => RevokeKeyInput) { id }: RevokeKeyInput): Promise<RevokeKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
     const revokedAt = await exactlyOnce(this.#services.database, context, {
@@ -65,7 +65,7 @@ export class KeyResolver {
     return { id, status: 'revoked', revokedAt, trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope).' })
+  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).' })
   async rotateKey(@Ctx() context: RequestContext, @Arg('input', () => RotateKeyInput) { id, graceHours }: RotateKeyInput): Promise<RotateKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {
@@ -76,7 +76,7 @@ export class KeyResolver {
     return this.#present(rotation, context);
   }
 
-  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope).' })
+  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).' })
   async rotateAgentKey(@Ctx() context: RequestContext, @Arg('input', () => RotateAgentKeyInput) { agentId, graceHours }: RotateAgentKeyInput): Promise<RotateKeyPayload> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {

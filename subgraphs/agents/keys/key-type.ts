@@ -1,7 +1,8 @@
 import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { KEY_ENVIRONMENTS, KEY_STATUSES, KEY_TYPES } from '../../../schema/value-lists.ts';
+import { KEY_BONDS, KEY_ENVIRONMENTS, KEY_STATUSES, KEY_TYPES } from '../../../schema/value-lists.ts';
 import type { ApiKeyRecord, KeyStatus } from '../../../platform/auth/account-keys.ts';
 import type { ApiKeyKind } from '../../../platform/auth/api-key.ts';
+import { boundTo } from '../../../platform/auth/key-bond.ts';
 import type { IssuedApiKey } from '../../../platform/auth/key-store.ts';
 import { connectionType } from '../../../platform/graph/connection.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
@@ -19,6 +20,8 @@ const KeyTypeEnum = enumOf(KEY_TYPES);
 registerEnumType(KeyTypeEnum, { name: 'ApiKeyType', description: 'SK is secret; PK, publishable, is not issued yet.' });
 const KeyStatusEnum = enumOf(KEY_STATUSES);
 registerEnumType(KeyStatusEnum, { name: 'ApiKeyStatus', description: 'ACTIVE and ROTATING keys work, the latter until the end of their grace; REVOKED and EXPIRED ones never again.' });
+const KeyBondEnum = enumOf(KEY_BONDS);
+registerEnumType(KeyBondEnum, { name: 'ApiKeyBond', description: 'KEY: it ends with the key that made it. GRANT: it ends with the grant of the token that made it.' });
 
 @ObjectType('ApiKey', { description: 'A key of the account, as far as it may be shown: never the key, never its hash.' })
 export class ApiKeyType {
@@ -46,8 +49,10 @@ export class ApiKeyType {
   createdAt!: Date;
   @Field(() => DateTimeScalar, { nullable: true, description: 'When it was last used, to the minute; null for never.' })
   lastUsedAt!: Date | null;
-  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ends by itself; null for never.' })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ends by itself, or with what it ends with, as things are; null for never.' })
   expiresAt!: Date | null;
+  @Field(() => KeyBondEnum, { nullable: true, description: 'What else ends it, by its time or by revocation; null for nothing.' })
+  endsWith!: (typeof KEY_BONDS)[number] | null;
   @Field(() => ID, { nullable: true, description: 'The key that replaced it.' })
   rotatedTo!: string | null;
   @Field(() => DateTimeScalar, { nullable: true, description: 'Until when it works beside the key that replaced it.' })
@@ -72,6 +77,8 @@ export class NewApiKeyType {
   type!: KeyType;
   @Field(() => DateTimeScalar, { description: 'When it was made.' })
   createdAt!: Date;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ends; a refresh of the grant that made it moves that. Null for never.' })
+  expiresAt!: Date | null;
 }
 
 @InputType('CreateKeyInput', { description: 'A pair of keys to make; whatever is left out restricts nothing.' })
@@ -82,7 +89,7 @@ export class CreateKeyInput {
   scopes?: string[] | null;
   @Field(() => [String], { nullable: true, description: 'Addresses or CIDR ranges, up to 100; on the plan enterprise only.' })
   allowedIps?: string[] | null;
-  @Field(() => DateTimeScalar, { nullable: true, description: 'When both keys end by themselves; in the future.' })
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When both keys end by themselves; in the future, and no later than the key or token that makes them.' })
   expiresAt?: Date | null;
   @Field(() => String, { nullable: true, description: 'Dated version that requests follow where they name none.' })
   apiVersion?: string | null;
@@ -176,14 +183,15 @@ export function presentKey(key: ApiKeyRecord): ApiKeyType {
     createdAt,
     lastUsedAt,
     expiresAt,
+    endsWith: boundTo(key.bond),
     rotatedTo: idOrNull('key', key.rotatedTo),
     graceEndsAt,
   };
 }
 
 /** Shows a fresh key, the secret included. */
-export function presentNewKey({ id, secret, kind, displayPrefix, last4, createdAt }: IssuedApiKey): NewApiKeyType {
-  return { id: publicId('key', id), key: secret, prefix: displayPrefix, last4, ...classOf(kind), createdAt };
+export function presentNewKey({ id, secret, kind, displayPrefix, last4, createdAt, expiresAt }: IssuedApiKey): NewApiKeyType {
+  return { id: publicId('key', id), key: secret, prefix: displayPrefix, last4, ...classOf(kind), createdAt, expiresAt };
 }
 
 function classOf(kind: ApiKeyKind): { env: KeyEnvironment; type: KeyType } {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AccountKeys } from '../../../platform/auth/account-keys.ts';
 import { lockAccount } from '../../../platform/auth/account-store.ts';
+import { endedWith } from '../../../platform/auth/key-bond.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
@@ -11,7 +12,8 @@ import type { KeyServices } from './key-services.ts';
 export const revocationEffect = z.object({ revokedAt: z.coerce.date() });
 
 /**
- * Ends a key, the caller's own included, and every token that it was shown for. A key that was revoked before stays so.
+ * Ends a key, the caller's own included, every token that it was shown for and every key that ends with it. A key that was
+ * revoked before stays so.
  * @returns the moment at which the key was revoked first
  * @throws ProblemError `resource_not_found`
  */
@@ -26,6 +28,7 @@ export async function revokeKey({ database }: Pick<KeyServices, 'database'>, con
       return revokedAt;
     }
     const revoked = await keys.revoke(keyId);
+    const derived = await endedWith(em, keyId);
     await recordAuditEvent(em, context, {
       accountId: principal.accountId,
       type: 'agent.key_revoked',
@@ -33,7 +36,7 @@ export async function revokeKey({ database }: Pick<KeyServices, 'database'>, con
       target: { type: 'key', id: publicId('key', keyId) },
       outcome: 'success',
       environment: principal.environment,
-      details: { own: keyId === principal.credentialId },
+      details: { own: keyId === principal.credentialId, derived_keys: derived.count, derived_key_ids: derived.ids },
     });
     await settle(em, { revokedAt: revoked });
     return revoked;

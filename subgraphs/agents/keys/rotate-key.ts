@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AccountKeys, type ApiKeyRecord } from '../../../platform/auth/account-keys.ts';
 import { assertCovers } from '../../../platform/auth/actions.ts';
+import { bondOf } from '../../../platform/auth/key-bond.ts';
 import { issuedApiKey, type IssuedApiKey } from '../../../platform/auth/key-store.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -32,9 +33,9 @@ export const rotationEffect = z.object({ fresh: issuedApiKey, previousId: uuid, 
 /**
  * Replaces a key by another with the same scopes, allowlist, version and end. The old one works on for the grace. Two
  * keys of one line work at a time: where the named key is in its grace already, its successor is the one that is
- * replaced, and the named key ends now.
+ * replaced, and the named key ends now. The successor ends with what made the key, as the key does.
  * @throws ProblemError `resource_not_found`, `validation_error` (`key_ended`), `insufficient_permissions` (`missing_scope`
- *   when the key can do more than the caller's)
+ *   when the key can do more than the caller's, `outlives_maker` when the caller ends, and the successor would not with it)
  */
 export async function rotateKey(services: KeyServices, context: RequestContext, principal: Principal, which: KeyToRotate, rawInput: unknown, settle: Settle<z.output<typeof rotationEffect>>): Promise<Rotation> {
   const { graceHours } = parseInput(grace, rawInput);
@@ -44,8 +45,9 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
     const keys = new AccountKeys(em, principal.environment);
     const old = await keys.current('keyId' in which ? await keys.require(requireUuid('key', which.keyId, 'key')) : await requireAgentKey(keys, principal, which.agentId));
     assertCovers(principal, old.scopes, 'path:id');
-    const { agentId, kind, scopes, keyPairId, name, allowedIps, expiresAt, apiVersion } = old;
-    const fresh = await services.keys.create(em, { accountId, agentId, kind, scopes, keyPairId, name, allowedIps, expiresAt, apiVersion });
+    if (!(await keys.endsWith(old, await bondOf(em, principal.credentialId)))) throw outlivesCaller(old.id);
+    const { agentId, kind, bond, scopes, keyPairId, name, allowedIps, ownExpiresAt, apiVersion } = old;
+    const fresh = await services.keys.create(em, { accountId, agentId, kind, bond, scopes, keyPairId, name, allowedIps, expiresAt: ownExpiresAt, apiVersion });
     const previousEndsAt = await keys.replace(old.id, fresh.id, graceHours ?? MAX_GRACE_HOURS);
     // Rotating test keys makes nothing safer.
     if (agentId !== null && kind !== 'svc_test_sk') await rewardRotation(em, agentId);
@@ -62,6 +64,11 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
     await settle(em, rotation);
     return rotation;
   });
+}
+
+function outlivesCaller(keyId: Uuid): ProblemError {
+  const message = `The key or token that you use ends, and the successor of ${publicId('key', keyId)} would not end with it. Rotate it with the key itself, or with a key without an end.`;
+  return new ProblemError('insufficient_permissions', message, { code: 'outlives_maker', param: 'path:id' });
 }
 
 /** `me`, `agent_…` and the UUID name the caller's own agent; every other agent is as unknown as one that there is not. */

@@ -60,7 +60,7 @@ export class AgentResolver {
     return { agent: presentAgent(profile!, trust), apiKey, scopes: [...SCOPES], callbackSecret, trust };
   }
 
-  @Mutation(() => UpdateAgentPayload, { nullable: true, description: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
+  @Mutation(() => UpdateAgentPayload, { nullable: true, description: 'Changes the calling agent; with a test key, how the sandbox shows it. Errors: VALIDATION_ERROR; INSUFFICIENT_PERMISSIONS (outlives_maker); RESOURCE_NOT_FOUND for a key that is bound to no agent.' })
   async updateAgent(@Ctx() context: RequestContext, @Arg('input', () => UpdateAgentInput) input: UpdateAgentInput): Promise<UpdateAgentPayload> {
     const principal = assertAction(context.principal, 'agent:write');
     const { callbackSecret } = await exactlyOnce(this.#services.database, context, {

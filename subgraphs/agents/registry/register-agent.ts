@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { createAccount } from '../../../platform/auth/account-store.ts';
+import { UNBOUND } from '../../../platform/auth/key-bond.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
@@ -70,7 +71,7 @@ export async function registerAgent(services: RegistryServices, context: Request
     });
     await em.flush();
     if (referredBy !== null) await em.execute(`select agents.record_referrals(?)`, [agent.id]);
-    const apiKey = await services.keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk' });
+    const apiKey = await services.keys.issue(em, { accountId, agentId: agent.id, kind: 'svc_agent_sk', bond: UNBOUND });
     await recordAuditEvent(em, context, {
       accountId,
       type: 'agent.registered',

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
+import { assertNoEnd } from '../../../platform/auth/key-bond.ts';
 import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
 import { homeOf } from '../../../platform/auth/workspace-store.ts';
 import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -35,8 +36,9 @@ const changes = z.object({
 export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
 
 /**
- * Changes the calling agent, or with a test key how the sandbox shows it.
- * @throws ProblemError `validation_error`; `resource_not_found` for a caller that is not an agent of its account
+ * Changes the calling agent, or with a test key how the sandbox shows it. Where its codes and notifications go, only a key
+ * without an end says.
+ * @throws ProblemError `validation_error`; `insufficient_permissions` / `outlives_maker`; `resource_not_found` for a caller that is not an agent of its account
  */
 export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
   const input = parseInput(changes, rawInput);
@@ -44,6 +46,8 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');
+    const leading = principal.environment === 'live' ? leadingElsewhere(input) : undefined;
+    if (leading !== undefined) await assertNoEnd(em, principal, leading);
     const clientBefore = clientOf(agent);
     agent.present(
       {
@@ -61,6 +65,13 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
     await settle(em, { callbackSecret });
     return { callbackSecret };
   });
+}
+
+/** The member of a change that sends codes, or notifications, to where they did not go before. */
+function leadingElsewhere({ redirectUris, public: isPublic, callbackUrl }: z.output<typeof changes>): string | undefined {
+  if (redirectUris != null) return '/redirect_uris';
+  if (isPublic != null) return '/public';
+  return callbackUrl == null ? undefined : '/callback_url';
 }
 
 /** What decides who gets the codes that resource owners grant the agent. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction, assertCovers, scopesOfRole } from '../../../platform/auth/actions.ts';
 import { assertCredentialStands } from '../../../platform/auth/credential-standing.ts';
+import { assertNoEnd } from '../../../platform/auth/key-bond.ts';
 import { ROLES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
 import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from '../../../platform/auth/workspace-store.ts';
 import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
@@ -31,8 +32,8 @@ export interface MembershipServices {
 
 /**
  * Adds an agent to a workspace, or gives a member another role. The caller must be an owner of that workspace, with a key
- * that has the scopes of what the role allows.
- * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` (`role`, `missing_scope`), `validation_error` (a bad member,
+ * that has the scopes of what the role allows, and no end: a member stays when the key has gone.
+ * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` (`role`, `missing_scope`, `outlives_maker`), `validation_error` (a bad member,
  *   `unknown_agent`), `conflict` / `last_owner`
  */
 export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<Membership>): Promise<Membership> {
@@ -53,6 +54,7 @@ export async function addWorkspaceAgent(services: MembershipServices, context: R
     // Another owner may have taken the role away since.
     assertAction({ ...inside, workspace: { ...acting, role: members.find((member) => member.agentId === principal.agentId)?.role ?? acting.role } }, 'workspace:write');
     await assertCredentialStands(em, principal);
+    await assertNoEnd(em, principal, '/agent_id');
     const known = members.find((member) => member.agentId === agentId);
     const outcome: Membership = { workspaceId: workspace.id, member: { ...(known ?? added), role: input.role }, isNew: known === undefined };
     if (known?.role === input.role) {

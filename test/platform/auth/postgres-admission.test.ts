@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createAccount, type NewAccount } from '../../../platform/auth/account-store.ts';
 import type { Arrival } from '../../../platform/auth/admission.ts';
 import { generateApiKey, type ApiKeyKind } from '../../../platform/auth/api-key.ts';
+import { UNBOUND } from '../../../platform/auth/key-bond.ts';
 import { KeyStore } from '../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../platform/auth/postgres-admission.ts';
@@ -67,7 +68,7 @@ async function issueKey({ scopes, kind = 'svc_live_sk', ...account }: { scopes?:
   const accountId = newUuid();
   const key = await database.asTenant(accountId, async (em) => {
     await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null, ...account });
-    return keys.issue(em, { accountId, agentId: kind === 'svc_agent_sk' ? newUuid() : null, kind, ...(scopes === undefined ? {} : { scopes }) });
+    return keys.issue(em, { accountId, agentId: kind === 'svc_agent_sk' ? newUuid() : null, kind, bond: UNBOUND, ...(scopes === undefined ? {} : { scopes }) });
   });
   return { key, accountId };
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import pg from 'pg';
 import { createAccount } from '../../../../platform/auth/account-store.ts';
 import type { ApiKeyKind } from '../../../../platform/auth/api-key.ts';
+import { UNBOUND } from '../../../../platform/auth/key-bond.ts';
 import { KeyStore } from '../../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../../platform/auth/postgres-admission.ts';
@@ -66,7 +67,7 @@ export async function openAuthority(): Promise<Authority> {
     const accountId = newUuid();
     const key = await database.asTenant(accountId, async (em) => {
       await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-      return keys.issue(em, { accountId, agentId, kind, ...(scopes === undefined ? {} : { scopes }) });
+      return keys.issue(em, { accountId, agentId, kind, bond: UNBOUND, ...(scopes === undefined ? {} : { scopes }) });
     });
     return { key, accountId };
   }

@@ -245,17 +245,17 @@ describe('refresh_token', () => {
 describe('revocation', () => {
   test('an access token goes alone, a refresh token takes its family with it', async () => {
     const first = await withSecret();
-    await authority.oauth.tokens.revoke(first.accessToken);
+    await authority.oauth.tokens.revoke(first.accessToken, CONTEXT);
     expect([await authority.isLive(first.accessToken), await authority.isLive(first.refreshToken)]).toEqual([false, true]);
     const second = await refresh(first.refreshToken);
-    await authority.oauth.tokens.revoke(second.refreshToken);
+    await authority.oauth.tokens.revoke(second.refreshToken, CONTEXT);
     expect([await authority.isLive(second.accessToken), await authority.isLive(second.refreshToken)]).toEqual([false, false]);
     expect(await refused(refresh(second.refreshToken))).toBe('401 invalid_grant');
   });
 
   test('tokens that are unknown, over, or no tokens at all are no error', async () => {
     const { refreshToken } = await withSecret();
-    for (const token of [refreshToken, refreshToken, `svc_at_${'a'.repeat(43)}`, 'nonsense']) await authority.oauth.tokens.revoke(token);
+    for (const token of [refreshToken, refreshToken, `svc_at_${'a'.repeat(43)}`, 'nonsense']) await authority.oauth.tokens.revoke(token, CONTEXT);
   });
 });
 

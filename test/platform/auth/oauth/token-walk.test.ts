@@ -84,7 +84,7 @@ async function take(step: Step, model: Model): Promise<void> {
     case 'revoke': {
       const token = pick(model.tokens, step);
       if (token === undefined) return;
-      await tokens.revoke(token.text);
+      await tokens.revoke(token.text, CONTEXT);
       model.end(token.use === 'refresh' ? token.family.tokens : [token]);
     }
   }

@@ -4,6 +4,7 @@ import { array, assert, asyncProperty, constant, integer, nat, oneof, option, re
 import { Client } from 'pg';
 import { AccountKeys, type KeyStatus } from '../../../../platform/auth/account-keys.ts';
 import { createAccount } from '../../../../platform/auth/account-store.ts';
+import { UNBOUND } from '../../../../platform/auth/key-bond.ts';
 import { KeyStore } from '../../../../platform/auth/key-store.ts';
 import { authOwner } from '../../../../platform/auth/migrations.ts';
 import { PostgresAdmission } from '../../../../platform/auth/postgres-admission.ts';
@@ -101,7 +102,7 @@ describe('the life of keys', () => {
     // The caller's own key stands aside of those that things happen to.
     const own = await database.asTenant(accountId, async (em) => {
       await createAccount(em, { accountId, operatorId: randomUUID(), operatorEmail: null });
-      return services.keys.create(em, { accountId, agentId: null, kind: 'svc_live_sk' });
+      return services.keys.create(em, { accountId, agentId: null, kind: 'svc_live_sk', bond: UNBOUND });
     });
     const principal: Principal = { kind: 'account', accountId, agentId: null, credentialId: own.id, scopes: SCOPES, environment: 'live', proof: 'secret', workspace: null };
     return { accountId, principal, context: { requestId: 'req_test', principal, apiVersion: '2026-02-01' } };
