@@ -22,6 +22,15 @@ function footerOf(file: Buffer): Footer {
   return { start, sites: thriftSites(file, start).sites };
 }
 
+/** What can be told of a page header; nothing when an edit has left none there. */
+function headerAt(file: Buffer, at: number): ReturnType<typeof thriftSites> {
+  try {
+    return thriftSites(file, at);
+  } catch {
+    return { sites: [], end: at };
+  }
+}
+
 interface PageSite extends ThriftSite {
   /** Path in the footer of the column chunk that the page is of. */
   readonly chunk: string;
@@ -38,10 +47,10 @@ function pageSites(file: Buffer, { sites }: Footer): PageSite[] {
     let at = Math.min(...[9, 11].map((field) => valueOf(`${chunk}.3.${field}`) ?? Infinity));
     const end = at + (valueOf(`${chunk}.3.${COMPRESSED_SIZE}`) ?? 0);
     const found: PageSite[] = [];
-    while (at < end) {
-      const header = thriftSites(file, at);
+    while (at >= 0 && at < end) {
+      const header = headerAt(file, at);
       found.push(...header.sites.map((site) => ({ ...site, chunk })));
-      at = header.end + Number(header.sites.find(({ path }) => path === '3')!.value);
+      at = Math.max(at + 1, header.end + Number(header.sites.find(({ path }) => path === '3')?.value ?? Infinity));
     }
     return found;
   });

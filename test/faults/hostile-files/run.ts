@@ -22,6 +22,8 @@ export interface RunReport {
   readonly faults: readonly string[];
   /** How many were answered with each status, by format. */
   readonly statuses: Readonly<Record<string, Readonly<Record<number, number>>>>;
+  /** The cases that took longest. */
+  readonly slowest: readonly string[];
   readonly neighbour: { readonly reads: number; readonly slowestMs: number };
 }
 
@@ -33,6 +35,9 @@ const READ_EVERY_MS = 200;
 const READ_MS = 2_500;
 /** After a case without an answer the service gets this long to be itself again, or the run is over. */
 const RECOVERY_MS = 30_000;
+/** A run of the tests has a folder of its own for temporary files, which it removes; these are for whoever looks into them. */
+const LASTING = tmpdir().replace(/[\\/]liftgraph-test-[^\\/]+[\\/]tmp$/, '');
+const SHOWN = 8;
 const TOO_MUCH = 'the run ends here';
 
 /** Sends hostile files to a service and judges every answer, while a neighbour reads. */
@@ -41,10 +46,11 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
   const senders = await Promise.all(Array.from({ length: LANES }, () => newSender(root)));
   const statuses: Record<string, Record<number, number>> = {};
   const faults: string[] = [];
+  const took: { readonly what: string; readonly ms: number }[] = [];
   let folder: string | undefined;
 
   const keep = ({ format, index, headers, body }: HostileCase): string => {
-    folder ??= mkdtempSync(join(tmpdir(), 'liftgraph-hostile-'));
+    folder ??= mkdtempSync(join(LASTING, 'liftgraph-hostile-'));
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${format}-${index}`);
     writeFileSync(file, body);
@@ -58,6 +64,7 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
   const judge = async (hostile: HostileCase, sender: Sender): Promise<void> => {
     try {
       const answer = await sendCase(hostile, await withMapping(hostile, sender));
+      took.push({ what: `${hostile.format} ${hostile.index}, ${hostile.how}`.slice(0, 80), ms: Math.round(answer.elapsedMs) });
       const counts = (statuses[hostile.format] ??= {});
       counts[answer.status] = (counts[answer.status] ?? 0) + 1;
       const fault = faultOf(hostile, answer);
@@ -90,7 +97,8 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
     await reading;
     for (const { agent } of senders) agent.destroy();
   }
-  return { faults: [...faults, ...neighbour.faults], statuses, neighbour: { reads: neighbour.reads, slowestMs: neighbour.slowestMs } };
+  const slowest = took.toSorted((one, other) => other.ms - one.ms).slice(0, SHOWN).map(({ what, ms }) => `${ms} ms: ${what}`);
+  return { slowest, faults: [...faults, ...neighbour.faults], statuses, neighbour: { reads: neighbour.reads, slowestMs: neighbour.slowestMs } };
 }
 
 function numbersOf(format: Format, { cases, only }: RunOptions): [Format, number][] {
