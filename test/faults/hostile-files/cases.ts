@@ -59,6 +59,11 @@ const badEncodings: Readonly<Record<string, Buffer>> = {
   'bytes that are no UTF-8': Buffer.from('user_id,timestamp,channel\n\xff\xfe\xc0\xaf,2025-06-01T10:00:00Z,\xed\xa0\x80\n', 'latin1'),
 };
 
+/** A small file that a reader may wait in for ever: for bytes that its pages do not have. */
+export function endlessParquet(): Buffer {
+  return withPageFields(parquetFiles['gzip, events']!, { '2': 65_536n });
+}
+
 /** Files of one kind that are each hostile in their own way; they come before the mutations. */
 const SHAPES: Readonly<Record<Format, readonly Make[]>> = {
   csv: [
@@ -79,6 +84,7 @@ const SHAPES: Readonly<Record<Format, readonly Make[]>> = {
     () => sent('a hundred pages of two billion rows', unfoldingParquet(BILLIONS, 100), PARQUET),
     () => sent('a million rows with a name of 100,000 letters', unfoldingParquet(1_000_000, 1, 100_000), PARQUET),
     () => sent('pages of two gigabytes', withPageFields(parquetFiles['snappy, dictionaries']!, { '2': BigInt(BILLIONS) }), PARQUET),
+    () => sent('compressed pages that are said to be larger than they are', endlessParquet(), PARQUET),
     () => sent('pages of less than nothing', withPageFields(parquetFiles['snappy, dictionaries']!, { '2': -1n, '3': -1n }), PARQUET),
     ...['', 'PAR1', 'PAR1PAR1', 'PAR1\xff\xff\xff\x7fPAR1', 'PAR1\0\0\0\0PAR1', 'PAREabcd\x04\0\0\0PARE'].map((text) => () => sent(`the bytes ${JSON.stringify(text)}`, Buffer.from(text, 'latin1'), PARQUET)),
   ],
