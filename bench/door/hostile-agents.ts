@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { endlessParquet, hostileCase } from '../../test/faults/hostile-files/cases.ts';
 import { namedParquet, unfoldingParquet } from '../../test/faults/hostile-files/parquet-files.ts';
+import { QUOTE_LINE } from '../../test/faults/hostile-files/text-files.ts';
 import { memberOf, send, sendJson, type TimedAnswer } from './timed-request.ts';
 
 const AGENTS = 10;
@@ -31,7 +32,7 @@ const TOUCH_HEADER = 'user_id,timestamp,channel\n';
 const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const monthAgo = new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
 
-const openQuotes = gzipSync(TOUCH_HEADER + 'a"b,\n'.repeat(80_000));
+const openQuotes = gzipSync(TOUCH_HEADER + QUOTE_LINE.repeat(80_000));
 const unreadableLines = gzipSync(TOUCH_HEADER + 'x\n'.repeat(12_000_000));
 const unfolding = unfoldingParquet(50_000_000);
 const endless = endlessParquet();
@@ -200,7 +201,7 @@ async function main(root: string, seconds: number, numbers: readonly number[]): 
   process.disconnect();
 }
 
-if (process.send !== undefined) {
+if (import.meta.main) {
   const [root, seconds, numbers] = process.argv.slice(2);
   await main(root!, Number(seconds), numbers!.split(',').map(Number));
 }

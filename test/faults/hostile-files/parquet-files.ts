@@ -49,6 +49,17 @@ export function namedParquet(name: string): Buffer {
   return written([users, times, { ...channels, name }]);
 }
 
+/** A good file of touchpoints with so many rows, columns besides, and rows in a group. */
+export function sizedParquet({ rows, columns = 0, rowGroupSize = 100_000 }: { readonly rows: number; readonly columns?: number; readonly rowGroupSize?: number }): Buffer {
+  const all = Array.from({ length: Math.max(1, Math.floor(rows)) }, (_, row) => row);
+  return written([
+    { name: 'user_id', data: all.map((row) => `u${row}`), type: 'STRING' },
+    { name: 'timestamp', data: all.map((row) => new Date(startMs + row * 1_000)), type: 'TIMESTAMP' },
+    { name: 'channel', data: all.map((row) => CHANNELS[row % 4]!), type: 'STRING' },
+    ...Array.from({ length: Math.floor(columns) }, (_, place) => ({ name: `c${place}`, data: all, type: 'INT32' as const })),
+  ], { rowGroupSize });
+}
+
 /** Columns that are not what they should be: numbers, truths, bytes and documents where text or times are expected. */
 export function oddlyTypedParquet(): Readonly<Record<string, Buffer>> {
   const numbers = list((row) => row);

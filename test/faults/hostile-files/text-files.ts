@@ -98,12 +98,15 @@ export function ndjsonOf(rows: readonly Row[]): TextFile {
 const HEADER = 'user_id,timestamp,channel\n';
 const GOOD_LINE = 'u1,2025-06-01T10:00:00Z,email\n';
 const MIB = 2 ** 20;
+/** Leaves a quote open that the next line does not close: its own first one stands inside of a cell. */
+export const QUOTE_LINE = 'a","\n';
 
 /** CSV files that are hostile as a whole, by what they are; `factor` makes the large ones smaller. */
 export function csvShapes(factor = 1): Readonly<Record<string, () => string>> {
   const times = (count: number): number => Math.max(1, Math.round(count * factor));
   return {
-    'a quote inside each line that never closes': () => HEADER + 'a"b,\n'.repeat(times(80_000)),
+    'a quote at the end of each line that never closes': () => HEADER + QUOTE_LINE.repeat(times(80_000)),
+    'a quote inside each line': () => HEADER + 'a"b,\n'.repeat(times(80_000)),
     'a quote at the start of each line that never closes': () => HEADER + '"b,\n'.repeat(times(80_000)),
     'a quote before each comma': () => HEADER + '",\n'.repeat(times(120_000)),
     'one quote, then good lines': () => `${HEADER}u1,"${GOOD_LINE.repeat(times(100_000))}`,
