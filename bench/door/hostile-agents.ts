@@ -49,9 +49,23 @@ export interface HostileAgent {
   readonly note: (status: number) => void;
 }
 
-async function upload(agent: HostileAgent, body: Uint8Array | string, headers: Readonly<Record<string, string>>, source = agent.source): Promise<TimedAnswer> {
+async function upload(
+  agent: HostileAgent,
+  body: Uint8Array | string,
+  headers: Readonly<Record<string, string>>,
+  source = agent.source,
+): Promise<TimedAnswer> {
   const { root, address: localAddress, key } = agent;
-  const answer = await send({ root, method: 'POST', path: `/v1/data-sources/${source}/records`, key, localAddress, headers, body, timeoutMs: TIMEOUT_MS });
+  const answer = await send({
+    root,
+    method: 'POST',
+    path: `/v1/data-sources/${source}/records`,
+    key,
+    localAddress,
+    headers,
+    body,
+    timeoutMs: TIMEOUT_MS,
+  });
   agent.note(answer.status);
   return answer;
 }
@@ -83,7 +97,8 @@ export const ATTACKS: Readonly<Record<number, (agent: HostileAgent, round: numbe
   // Days without end: a spend of the year 9999, then whatever expands the days.
   3: async (agent) => {
     const source = await connectSource(agent);
-    for (const day of ['9999-12-31', '1900-01-01', '2299-12-31', yesterday]) await upload(agent, `date,channel,spend\n${day},email,1\n`, CSV, source);
+    for (const day of ['9999-12-31', '1900-01-01', '2299-12-31', yesterday])
+      await upload(agent, `date,channel,spend\n${day},email,1\n`, CSV, source);
     await upload(agent, `${TOUCH_HEADER}u1,${yesterday}T10:00:00Z,email\n`, CSV, source);
     await read(agent, `/v1/data-sources/${source}/status`);
     await ask(agent, '/v1/attribution', { data_source_id: source, date_range: [monthAgo, yesterday] });
@@ -92,11 +107,16 @@ export const ATTACKS: Readonly<Record<number, (agent: HostileAgent, round: numbe
   // Amounts that are none.
   4: async (agent) => {
     const amounts = ['1.234.567', '12.345.678.901', '1..5'];
-    await upload(agent, `date,channel,spend\n${amounts.map((amount, row) => `${yesterday},c${row},${amount}`).join('\n')}`, CSV);
+    await upload(
+      agent,
+      `date,channel,spend\n${amounts.map((amount, row) => `${yesterday},c${row},${amount}`).join('\n')}`,
+      CSV,
+    );
   },
 
   // Parquet that unfolds.
-  5: async (agent) => void (await Promise.all(Array.from({ length: UNFOLDING_AT_ONCE }, () => upload(agent, unfolding, PARQUET)))),
+  5: async (agent) =>
+    void (await Promise.all(Array.from({ length: UNFOLDING_AT_ONCE }, () => upload(agent, unfolding, PARQUET)))),
 
   // Days that are in no calendar.
   6: async (agent) => {
@@ -106,7 +126,8 @@ export const ATTACKS: Readonly<Record<number, (agent: HostileAgent, round: numbe
 
   // What was answered with 500: damaged Parquet, names that are code, objects as text.
   7: async (agent, round) => {
-    for (let place = 0; place < 3; place += 1) await upload(agent, hostileCase('parquet', SEED, 1_000 + agent.number * 1_000 + round * 3 + place).body, PARQUET);
+    for (let place = 0; place < 3; place += 1)
+      await upload(agent, hostileCase('parquet', SEED, 1_000 + agent.number * 1_000 + round * 3 + place).body, PARQUET);
     const name = round % 2 === 0 ? "x input('" : '{nosuch:String}';
     await upload(agent, namedParquet(name), PARQUET, await connectSource(agent, { mapping: { channel: name } }));
     const row = { user_id: { toString: 1 }, timestamp: `${yesterday}T10:00:00Z`, channel: 'email' };
@@ -118,7 +139,12 @@ export const ATTACKS: Readonly<Record<number, (agent: HostileAgent, round: numbe
   8: async (agent) => {
     const source = await connectSource(agent);
     await upload(agent, `${TOUCH_HEADER}u1,${yesterday}T09:00:00Z,email\n`, CSV, source);
-    await upload(agent, `order_id,user_id,timestamp,revenue\no1,u1,${yesterday}T10:00:00Z,99999999999999\n`, CSV, source);
+    await upload(
+      agent,
+      `order_id,user_id,timestamp,revenue\no1,u1,${yesterday}T10:00:00Z,99999999999999\n`,
+      CSV,
+      source,
+    );
     await ask(agent, '/v1/attribution', { data_source_id: source, date_range: [monthAgo, yesterday] });
     await read(agent, '/v1/attribution');
   },
@@ -130,20 +156,28 @@ export const ATTACKS: Readonly<Record<number, (agent: HostileAgent, round: numbe
   10: async (agent, round) => {
     if (round * FILL_FILE_BYTES >= FILL_BYTES) return;
     const random = seededRandom(agent.number * 1_000 + round);
-    const lines = Array.from({ length: FILL_FILE_BYTES / 100 }, () => `${`${random()}${random()}${random()}`.padEnd(66, '0')},${yesterday}T10:00:00Z,email`);
+    const lines = Array.from(
+      { length: FILL_FILE_BYTES / 100 },
+      () => `${`${random()}${random()}${random()}`.padEnd(66, '0')},${yesterday}T10:00:00Z,email`,
+    );
     await upload(agent, TOUCH_HEADER + lines.join('\n'), CSV);
   },
 
   // Fifty uploads to one source at once.
   11: async (agent) => {
-    await Promise.all(Array.from({ length: BURST }, (_, row) => upload(agent, `${TOUCH_HEADER}u${row},${yesterday}T10:00:00Z,email\n`, CSV)));
+    await Promise.all(
+      Array.from({ length: BURST }, (_, row) =>
+        upload(agent, `${TOUCH_HEADER}u${row},${yesterday}T10:00:00Z,email\n`, CSV),
+      ),
+    );
   },
 
   // Connections that are kept.
   12: async (agent) => {
     const kept = new Set<Socket>();
     while (!agent.isOver()) {
-      for (let opened = 0; opened < CONNECTIONS_PER_TICK && kept.size < CONNECTIONS; opened += 1) keepConnection(agent, kept);
+      for (let opened = 0; opened < CONNECTIONS_PER_TICK && kept.size < CONNECTIONS; opened += 1)
+        keepConnection(agent, kept);
       await sleep(PAUSE_MS / 3);
     }
     for (const socket of kept) socket.destroy();
@@ -155,7 +189,9 @@ function keepConnection({ root, address, note }: HostileAgent, kept: Set<Socket>
   const { port } = new URL(root);
   const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: address });
   kept.add(socket);
-  socket.once('connect', () => socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n'));
+  socket.once('connect', () =>
+    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n'),
+  );
   socket.once('data', (data) => note(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 0)));
   socket.on('error', () => undefined);
   socket.once('close', () => kept.delete(socket));
@@ -165,9 +201,15 @@ function keepConnection({ root, address, note }: HostileAgent, kept: Set<Socket>
 async function register(root: string, number: number, isOver: () => boolean): Promise<Omit<HostileAgent, 'note'>> {
   const address = `127.0.0.${11 + number}`;
   const request = { root, localAddress: address, timeoutMs: TIMEOUT_MS };
-  const registered = await sendJson({ ...request, path: '/v1/agents/register' }, { name: `hostile-${number}`, operator_id: crypto.randomUUID() });
+  const registered = await sendJson(
+    { ...request, path: '/v1/agents/register' },
+    { name: `hostile-${number}`, operator_id: crypto.randomUUID() },
+  );
   const key = memberOf(registered, 'api_key');
-  const connected = await sendJson({ ...request, key, path: '/v1/data-sources/connect' }, { type: 'csv_upload', credentials: {} });
+  const connected = await sendJson(
+    { ...request, key, path: '/v1/data-sources/connect' },
+    { type: 'csv_upload', credentials: {} },
+  );
   return { root, address, key, source: memberOf(connected, 'data_source_id'), number, isOver };
 }
 
@@ -186,7 +228,7 @@ async function main(root: string, seconds: number, numbers: readonly number[]): 
     const note = (status: number): void => void (counted[status] = (counted[status] ?? 0) + 1);
     // Not all at one instant.
     await sleep(agent.number * 100 + number * 20);
-    for (let round = 0; !isOver && performance.now() < endMs; round += 1) {
+    for (let round = 0; performance.now() < endMs; round += 1) {
       await ATTACKS[number]!({ ...agent, note }, round).catch(() => note(0));
       await sleep(PAUSE_MS);
     }

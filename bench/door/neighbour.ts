@@ -21,7 +21,7 @@ export interface Noticed {
   readonly refusals: string[];
 }
 
-/** A tenant who reads at an even rate, uploads a small shop and analyses it, over connections as new clients open them. */
+/** A tenant who reads at an even rate, uploads a small shop and analyses it, each over a connection of its own. */
 export class Neighbour {
   readonly #root: string;
   readonly #key: string;
@@ -35,16 +35,23 @@ export class Neighbour {
   }
 
   static async register(root: string): Promise<Neighbour> {
-    const registered = await sendJson({ root, path: '/v1/agents/register', timeoutMs: READ_TIMEOUT_MS }, { name: 'neighbour', operator_id: crypto.randomUUID() });
+    const registered = await sendJson(
+      { root, path: '/v1/agents/register', timeoutMs: READ_TIMEOUT_MS },
+      { name: 'neighbour', operator_id: crypto.randomUUID() },
+    );
     const key = memberOf(registered, 'api_key');
-    const connected = await sendJson({ root, key, path: '/v1/data-sources/connect', timeoutMs: READ_TIMEOUT_MS }, { type: 'csv_upload', credentials: {} });
+    const connected = await sendJson(
+      { root, key, path: '/v1/data-sources/connect', timeoutMs: READ_TIMEOUT_MS },
+      { type: 'csv_upload', credentials: {} },
+    );
     return new Neighbour(root, key, memberOf(connected, 'data_source_id'));
   }
 
   /** Makes the result that is read afterwards. */
   async prepare(): Promise<void> {
     const uploaded = await this.#upload();
-    if (uploaded.status !== 202) throw new Error(`the first upload was answered with ${uploaded.status}: ${uploaded.text}`);
+    if (uploaded.status !== 202)
+      throw new Error(`the first upload was answered with ${uploaded.status}: ${uploaded.text}`);
     this.#result = memberOf(await this.#analyse(), 'id');
   }
 
@@ -63,14 +70,17 @@ export class Neighbour {
       // Sent when it is due, whatever became of those before it, and its wait counts from then on.
       for (; sent < ((performance.now() - startMs) / 1_000) * READS_PER_SECOND; sent += 1) {
         const dueMs = startMs + (sent / READS_PER_SECOND) * 1_000;
-        const reading = this.#get(paths[sent % paths.length]!).then((answer) => {
-          noticed.readsMs.push(performance.now() - dueMs);
-          note(noticed, 'read', answer, 200);
-        }).finally(() => underWay.delete(reading));
+        const reading = this.#read(noticed, paths[sent % paths.length]!, dueMs).finally(() => underWay.delete(reading));
         underWay.add(reading);
       }
     }
     await Promise.all(underWay);
+  }
+
+  async #read(noticed: Noticed, path: string, dueMs: number): Promise<void> {
+    const { status, text, tookMs } = await this.#get(path);
+    noticed.readsMs.push(performance.now() - dueMs);
+    note(noticed, 'read', { status, text, tookMs }, 200);
   }
 
   async #work(noticed: Noticed, isOver: () => boolean): Promise<void> {
@@ -80,6 +90,8 @@ export class Neighbour {
       noticed.uploadsMs.push(uploaded.tookMs);
       const analysed = await this.#analyse();
       note(noticed, 'analysis', analysed, 200);
+      if (analysed.status === 200 && !analysed.text.includes('"status":"completed"'))
+        noticed.refusals.push(`analysis: not completed, ${analysed.text.slice(0, 200)}`);
       noticed.analysesMs.push(analysed.tookMs);
       await sleep(PAUSE_MS);
     } while (!isOver());
@@ -91,12 +103,29 @@ export class Neighbour {
 
   #upload(): Promise<TimedAnswer> {
     const path = `/v1/data-sources/${this.#source}/records`;
-    return send({ root: this.#root, method: 'POST', path, key: this.#key, headers: { 'content-type': 'text/csv' }, body: SHOP.csv, timeoutMs: WORK_TIMEOUT_MS });
+    return send({
+      root: this.#root,
+      method: 'POST',
+      path,
+      key: this.#key,
+      headers: { 'content-type': 'text/csv' },
+      body: SHOP.csv,
+      timeoutMs: WORK_TIMEOUT_MS,
+    });
   }
 
   #analyse(): Promise<TimedAnswer> {
     const body = { data_source_id: this.#source, date_range: recentDays() };
-    return sendJson({ root: this.#root, path: '/v1/attribution', key: this.#key, headers: { prefer: 'wait=60' }, timeoutMs: WORK_TIMEOUT_MS }, body);
+    return sendJson(
+      {
+        root: this.#root,
+        path: '/v1/attribution',
+        key: this.#key,
+        headers: { prefer: 'wait=60' },
+        timeoutMs: WORK_TIMEOUT_MS,
+      },
+      body,
+    );
   }
 }
 

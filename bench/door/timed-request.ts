@@ -31,22 +31,26 @@ export function send(request: TimedRequest): Promise<TimedAnswer> {
       clearTimeout(timer);
       resolve({ status, text, tookMs: performance.now() - startedMs });
     };
-    const sending = httpRequest(`${root}${path}`, {
-      method,
-      agent: agent ?? false,
-      ...(localAddress === undefined ? {} : { localAddress }),
-      headers: {
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }),
-        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
-        ...headers,
+    const sending = httpRequest(
+      `${root}${path}`,
+      {
+        method,
+        agent: agent ?? false,
+        ...(localAddress === undefined ? {} : { localAddress }),
+        headers: {
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+          ...(method === 'GET' ? {} : { 'x-nonce': randomUUID() }),
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+          ...headers,
+        },
       },
-    }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.once('end', () => end(response.statusCode!, Buffer.concat(chunks).toString()));
-      response.once('error', (error) => end(0, String(error)));
-    });
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('end', () => end(response.statusCode!, Buffer.concat(chunks).toString()));
+        response.once('error', (error) => end(0, String(error)));
+      },
+    );
     const timer = setTimeout(() => sending.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
     sending.once('error', (error) => end(0, error.message));
     sending.on('error', () => undefined);

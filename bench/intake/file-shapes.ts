@@ -21,11 +21,17 @@ const OBJECT = '{"user_id":"u1","timestamp":"2025-06-01T10:00:00Z","channel":"em
 
 function repeated(name: string, headers: FileShape['headers'], unit: string, before = '', after = ''): FileShape {
   const bytes = Buffer.byteLength(unit);
-  return { name, headers, file: (size) => Buffer.from(before + unit.repeat(Math.max(1, Math.floor(size / bytes))) + after) };
+  return {
+    name,
+    headers,
+    file: (size) => Buffer.from(before + unit.repeat(Math.max(1, Math.floor(size / bytes))) + after),
+  };
 }
 
-const csv = (name: string, unit: string, before = HEADER, after = ''): FileShape => repeated(`CSV: ${name}`, CSV, unit, before, after);
-const ndjson = (name: string, unit: string, before = '', after = ''): FileShape => repeated(`NDJSON: ${name}`, NDJSON, unit, before, after);
+const csv = (name: string, unit: string, before = HEADER, after = ''): FileShape =>
+  repeated(`CSV: ${name}`, CSV, unit, before, after);
+const ndjson = (name: string, unit: string, before = '', after = ''): FileShape =>
+  repeated(`NDJSON: ${name}`, NDJSON, unit, before, after);
 
 /** What has been seen to take long, or looks as if it might. */
 export const FILE_SHAPES: readonly FileShape[] = [
@@ -62,25 +68,80 @@ export const FILE_SHAPES: readonly FileShape[] = [
   ndjson('one member over and over', '"user_id":"u1",', '{', '"channel":"email"}\n'),
   ndjson('quotes', '"'),
   ndjson('small objects', '{}\n'),
-  { name: 'NDJSON: members', headers: NDJSON, file: (size) => Buffer.from(`{${Array.from({ length: size / 12 }, (_, member) => `"m${String(member).padStart(7, '0')}":1`).join(',')}}\n`) },
-  { name: 'gzip: members', headers: { ...CSV, 'content-encoding': 'gzip' }, file: (size) => Buffer.concat([gzipSync(HEADER), ...Array.from({ length: size / 50 }, () => gzipSync(LINE))]) },
-  { name: 'gzip: empty members', headers: { ...CSV, 'content-encoding': 'gzip' }, file: (size) => Buffer.concat([...Array.from({ length: size / 20 }, () => gzipSync('')), gzipSync(HEADER + LINE)]) },
-  { name: 'multipart: a file of almost boundaries', headers: { 'content-type': multipartOf(Buffer.alloc(0), 'text/csv').contentType }, file: (size) => multipartOf(Buffer.from('\r\n--liftgraph-hostil'.repeat(size / 20)), 'text/csv').body },
+  {
+    name: 'NDJSON: members',
+    headers: NDJSON,
+    file: (size) =>
+      Buffer.from(
+        `{${Array.from({ length: size / 12 }, (_, member) => `"m${String(member).padStart(7, '0')}":1`).join(',')}}\n`,
+      ),
+  },
+  {
+    name: 'gzip: members',
+    headers: { ...CSV, 'content-encoding': 'gzip' },
+    file: (size) => Buffer.concat([gzipSync(HEADER), ...Array.from({ length: size / 50 }, () => gzipSync(LINE))]),
+  },
+  {
+    name: 'gzip: empty members',
+    headers: { ...CSV, 'content-encoding': 'gzip' },
+    file: (size) => Buffer.concat([...Array.from({ length: size / 20 }, () => gzipSync('')), gzipSync(HEADER + LINE)]),
+  },
+  {
+    name: 'multipart: a file of almost boundaries',
+    headers: { 'content-type': multipartOf(Buffer.alloc(0), 'text/csv').contentType },
+    file: (size) => multipartOf(Buffer.from('\r\n--liftgraph-hostil'.repeat(size / 20)), 'text/csv').body,
+  },
   { name: 'Parquet: rows', headers: PARQUET, file: (size) => sizedParquet({ rows: size / 20 }) },
   { name: 'Parquet: columns', headers: PARQUET, file: (size) => sizedParquet({ rows: 10, columns: size / 300 }) },
-  { name: 'Parquet: row groups', headers: PARQUET, file: (size) => sizedParquet({ rows: size / 700, rowGroupSize: 1 }) },
+  {
+    name: 'Parquet: row groups',
+    headers: PARQUET,
+    file: (size) => sizedParquet({ rows: size / 700, rowGroupSize: 1 }),
+  },
   { name: 'Parquet: pages', headers: PARQUET, file: (size) => unfoldingParquet(10, size / 90) },
   { name: 'Parquet: one long text', headers: PARQUET, file: (size) => unfoldingParquet(1, 1, size) },
 ];
 
-const TOKENS = ['"', '"', '""', ',', ',', ';', '\t', '\n', '\n', '\r\n', '\r', '\\', "'", ' ', 'a', '0', '\0', '\ufeff', 'ü', '{', '}', '[', ']', ':', '{"user_id":"', 'u1,2025-06-01', '|'];
+const TOKENS = [
+  '"',
+  '"',
+  '""',
+  ',',
+  ',',
+  ';',
+  '\t',
+  '\n',
+  '\n',
+  '\r\n',
+  '\r',
+  '\\',
+  "'",
+  ' ',
+  'a',
+  '0',
+  '\0',
+  '\ufeff',
+  'ü',
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  '{"user_id":"',
+  'u1,2025-06-01',
+  '|',
+];
 const MOST_TOKENS = 6;
 
 /** A short pattern over and over, behind a header that makes it a CSV file or behind nothing. */
 export function randomShape(random: Random): FileShape {
-  const tokens = (most: number): string => Array.from({ length: Math.floor(random() * (most + 1)) }, () => TOKENS[Math.floor(random() * TOKENS.length)]!).join('');
+  const tokens = (most: number): string =>
+    Array.from({ length: Math.floor(random() * (most + 1)) }, () => TOKENS[Math.floor(random() * TOKENS.length)]!).join(
+      '',
+    );
   const [before, unit, after] = [tokens(2), tokens(MOST_TOKENS) || '"', tokens(2)];
   const isCsv = random() < 0.7;
-  const name = `${isCsv ? 'CSV' : 'NDJSON'}: ${JSON.stringify(before)} ${JSON.stringify(unit)}… ${JSON.stringify(after)}`;
+  const [start, middle, end] = [before, unit, after].map((text) => JSON.stringify(text));
+  const name = `${isCsv ? 'CSV' : 'NDJSON'}: ${start} ${middle}… ${end}`;
   return repeated(name, isCsv ? CSV : NDJSON, unit, (isCsv ? HEADER : '') + before, after);
 }

@@ -1,6 +1,6 @@
-// Whether reading a file takes time in proportion to its size, whatever the file: each hostile shape is sent at a size, at
-// twice the size, and so on, and doubling may never cost more than 2.5 times, beside what every upload costs. Then a random
-// search over short patterns looks for shapes that nobody has thought of.
+// Whether reading a file takes time in proportion to its size, whatever the file: each hostile shape is sent at a size,
+// at twice the size, and so on, and doubling may never cost more than 2.5 times, beside what every upload costs. Then a
+// random search over short patterns looks for shapes that nobody has thought of.
 //   npm run bench intake/linear-time [random shapes, default 60] [--seed N] [--only TEXT]
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { DataFolder } from '../../test/faults/data-folder.ts';
@@ -9,7 +9,8 @@ import { UNLIMITED } from '../../test/faults/unlimited.ts';
 import { memberOf, send, sendJson, type TimedAnswer } from '../door/timed-request.ts';
 import { FILE_SHAPES, randomShape, type FileShape } from './file-shapes.ts';
 
-const option = (name: string): string | undefined => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined);
+const option = (name: string): string | undefined =>
+  process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined;
 const SEARCHED = Number(/^\d+$/.exec(process.argv[2] ?? '')?.[0] ?? 60);
 const SEED = Number(option('--seed') ?? 380_154);
 const ONLY = option('--only');
@@ -35,8 +36,20 @@ let source: string;
 async function start(): Promise<void> {
   service = await Service.start({ env: { LIFTGRAPH_DATA_DIR: folder.path, LOG_LEVEL: 'error', ...UNLIMITED } });
   const root = service.root;
-  key = memberOf(await sendJson({ root, path: '/v1/agents/register', timeoutMs: TIMEOUT_MS }, { name: 'linear-time', operator_id: crypto.randomUUID() }), 'api_key');
-  source = memberOf(await sendJson({ root, key, path: '/v1/data-sources/connect', timeoutMs: TIMEOUT_MS }, { type: 'csv_upload', credentials: {} }), 'data_source_id');
+  key = memberOf(
+    await sendJson(
+      { root, path: '/v1/agents/register', timeoutMs: TIMEOUT_MS },
+      { name: 'linear-time', operator_id: crypto.randomUUID() },
+    ),
+    'api_key',
+  );
+  source = memberOf(
+    await sendJson(
+      { root, key, path: '/v1/data-sources/connect', timeoutMs: TIMEOUT_MS },
+      { type: 'csv_upload', credentials: {} },
+    ),
+    'data_source_id',
+  );
 }
 
 /** By force: it may be in the middle of something that does not end. */
@@ -58,7 +71,15 @@ async function timed(shape: FileShape, size: number, tries = TRIES): Promise<Tim
   const body = shape.file(size);
   let best: TimedAnswer | undefined;
   for (let left = tries; left > 0; left -= 1) {
-    const answer = await send({ root: service.root, method: 'POST', path: `/v1/data-sources/${source}/records`, key, headers: shape.headers, body, timeoutMs: TIMEOUT_MS });
+    const answer = await send({
+      root: service.root,
+      method: 'POST',
+      path: `/v1/data-sources/${source}/records`,
+      key,
+      headers: shape.headers,
+      body,
+      timeoutMs: TIMEOUT_MS,
+    });
     if (best === undefined || answer.tookMs < best.tookMs) best = answer;
     if (answer.status !== 0) continue;
     await end();
@@ -85,7 +106,8 @@ async function judge(shape: FileShape, fixedMs: number, from = SMALLEST, to = LA
     // What is not answered at all took at least as long as was waited.
     if (doubled !== undefined) ratio = Math.max(ratio, doubled);
     else if (status === 0) ratio = Infinity;
-    told.push(`${size / KIB} KiB ${Math.round(tookMs)} ms${doubled === undefined ? '' : ` ×${doubled.toFixed(2)}`}${status === 202 ? '' : ` [${status}]`}`);
+    const growth = doubled === undefined ? '' : ` ×${doubled.toFixed(2)}`;
+    told.push(`${size / KIB} KiB ${Math.round(tookMs)} ms${growth}${status === 202 ? '' : ` [${status}]`}`);
     before = costMs;
     if (status === 0 || status >= 500 || tookMs > ENOUGH_MS) break;
   }
@@ -96,7 +118,11 @@ async function judge(shape: FileShape, fixedMs: number, from = SMALLEST, to = LA
 async function isSuspicious(shape: FileShape, fixedMs: number): Promise<boolean> {
   const [once, twice] = [await timed(shape, SEARCH_SIZE, 1), await timed(shape, 2 * SEARCH_SIZE, 1)];
   const costMs = twice.tookMs - fixedMs;
-  return twice.status === 0 || once.status === 0 || (costMs > 2 * FLOOR_MS && costMs > MOST_RATIO * Math.max(FLOOR_MS / 2, once.tookMs - fixedMs));
+  return (
+    twice.status === 0 ||
+    once.status === 0 ||
+    (costMs > 2 * FLOOR_MS && costMs > MOST_RATIO * Math.max(FLOOR_MS / 2, once.tookMs - fixedMs))
+  );
 }
 
 const missed: string[] = [];
@@ -104,7 +130,9 @@ async function report(shape: FileShape, fixedMs: number): Promise<void> {
   const { ratio, line } = await judge(shape, fixedMs);
   const isMet = ratio <= MOST_RATIO;
   if (!isMet) missed.push(shape.name);
-  print(`${shape.name}: worst doubling ×${ratio.toFixed(2)} (at most ${MOST_RATIO}: ${isMet ? 'met' : 'MISSED'})\n  ${line}`);
+  const verdict = `at most ${MOST_RATIO}: ${isMet ? 'met' : 'MISSED'}`;
+  print(`${shape.name}: worst doubling ×${ratio.toFixed(2)} (${verdict})
+  ${line}`);
 }
 
 await start();
@@ -123,7 +151,9 @@ try {
     await report(shape, fixedMs);
   }
   print(`${suspicious} of ${SEARCHED} random shapes were looked at twice`);
-  print(`${missed.length} shapes take more than their size's time${missed.length === 0 ? '' : `: ${missed.join('; ')}`}`);
+  print(
+    `${missed.length} shapes take more than their size's time${missed.length === 0 ? '' : `: ${missed.join('; ')}`}`,
+  );
 } finally {
   await end();
   folder.remove();

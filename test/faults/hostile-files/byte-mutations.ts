@@ -11,11 +11,48 @@ const MOST_BYTES = 1 << 20;
 const MOST_MUTATIONS = 4;
 /** Where sizes, signs and counts turn over. */
 export const TURNING_POINTS: readonly bigint[] = [
-  0n, 1n, -1n, 2n, 127n, 128n, 255n, 65_535n, 65_536n, 2n ** 31n - 1n, 2n ** 31n, -(2n ** 31n), 2n ** 32n - 1n,
-  2n ** 32n, 2n ** 40n, 2n ** 53n, 2n ** 62n, 2n ** 63n - 1n, -(2n ** 63n),
+  0n,
+  1n,
+  -1n,
+  2n,
+  127n,
+  128n,
+  255n,
+  65_535n,
+  65_536n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  -(2n ** 31n),
+  2n ** 32n - 1n,
+  2n ** 32n,
+  2n ** 40n,
+  2n ** 53n,
+  2n ** 62n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
 ];
 /** Bytes that one format or another reads in a way of its own. */
-const HOSTILE_TEXTS = ['"', '""', "'", '\\', '\0', ',', ';', '\t', '\r', '\n', '\r\n', '\ufeff', '{', '}', '[', ']', '`', '\\u0000', '\\ud800'];
+const HOSTILE_TEXTS = [
+  '"',
+  '""',
+  "'",
+  '\\',
+  '\0',
+  ',',
+  ';',
+  '\t',
+  '\r',
+  '\n',
+  '\r\n',
+  '\ufeff',
+  '{',
+  '}',
+  '[',
+  ']',
+  '`',
+  '\\u0000',
+  '\\ud800',
+];
 
 /** Below a bound. */
 export function below(bound: number, random: Random): number {
@@ -32,11 +69,14 @@ const spliced = (bytes: Buffer, start: number, end: number, between: Uint8Array)
   Buffer.concat([bytes.subarray(0, start), between, bytes.subarray(end)]);
 const blockAt = (bytes: Buffer, place: number, random: Random): Buffer =>
   bytes.subarray(place, place + 1 + below(64, random));
-const noise = (random: Random): Buffer => Buffer.from(Array.from({ length: 1 + below(16, random) }, () => below(256, random)));
+const noise = (random: Random): Buffer =>
+  Buffer.from(Array.from({ length: 1 + below(16, random) }, () => below(256, random)));
 
 const MUTATIONS: Readonly<Record<string, Mutation>> = {
-  flip: (bytes, place, random) => spliced(bytes, place, place + 1, Uint8Array.of((bytes[place] ?? 0) ^ (1 << below(8, random)))),
-  set: (bytes, place, random) => spliced(bytes, place, place + 1, Uint8Array.of(oneOf([0, 1, 0x7f, 0x80, 0xff, below(256, random)], random))),
+  flip: (bytes, place, random) =>
+    spliced(bytes, place, place + 1, Uint8Array.of((bytes[place] ?? 0) ^ (1 << below(8, random)))),
+  set: (bytes, place, random) =>
+    spliced(bytes, place, place + 1, Uint8Array.of(oneOf([0, 1, 0x7f, 0x80, 0xff, below(256, random)], random))),
   insert: (bytes, place, random) => spliced(bytes, place, place, noise(random)),
   'insert text': (bytes, place, random) => spliced(bytes, place, place, Buffer.from(oneOf(HOSTILE_TEXTS, random))),
   delete: (bytes, place, random) => spliced(bytes, place, place + 1 + below(32, random), new Uint8Array()),
@@ -57,7 +97,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const value = oneOf(TURNING_POINTS, random);
     if (field.length === 8) field.writeBigInt64LE(BigInt.asIntN(64, value));
     else field.writeInt32LE(Number(BigInt.asIntN(32, value)));
-    return spliced(bytes, place, place + field.length, random() < 0.5 ? field : field.reverse());
+    return spliced(bytes, place, place + field.length, random() < 0.5 ? field : field.toReversed());
   },
 };
 const NAMES = Object.keys(MUTATIONS);

@@ -30,7 +30,11 @@ const edited = (bytes: Buffer, place: number, value: number): Buffer => {
 function memberWithFields(): Buffer {
   const extra = Buffer.alloc(2 + 65_535, 7);
   extra.writeUInt16LE(65_535);
-  const head = Buffer.concat([Buffer.of(0x1f, 0x8b, 8, 0b11110, 0, 0, 0, 0, 0, 255), extra, Buffer.from(`${'n'.repeat(100_000)}\0${'c'.repeat(100_000)}\0`)]);
+  const head = Buffer.concat([
+    Buffer.of(0x1f, 0x8b, 8, 0b11110, 0, 0, 0, 0, 0, 255),
+    extra,
+    Buffer.from(`${'n'.repeat(100_000)}\0${'c'.repeat(100_000)}\0`),
+  ]);
   const check = Buffer.alloc(2);
   check.writeUInt16LE(crc32(head) & 0xffff);
   return Buffer.concat([head, check, gzipSync(GOOD).subarray(10)]);
@@ -42,7 +46,11 @@ export function gzipShapes(): readonly GzipShape[] {
   return [
     { how: 'a file', body: good, rows: 3 },
     { how: 'two members', body: Buffer.concat([gzipSync(HEADER), gzipSync(LINE)]), rows: 1 },
-    { how: 'ten thousand members of a line each', body: Buffer.concat([gzipSync(HEADER), times(gzipSync(LINE), 10_000)]), rows: 10_000 },
+    {
+      how: 'ten thousand members of a line each',
+      body: Buffer.concat([gzipSync(HEADER), times(gzipSync(LINE), 10_000)]),
+      rows: 10_000,
+    },
     { how: 'a hundred thousand empty members', body: Buffer.concat([times(gzipSync(''), 100_000), good]), rows: 3 },
     { how: 'every optional field', body: memberWithFields(), rows: 3 },
     { how: 'nothing', body: Buffer.alloc(0) },
@@ -58,22 +66,33 @@ export function gzipShapes(): readonly GzipShape[] {
     { how: 'noise behind it', body: Buffer.concat([good, Buffer.from('noise'.repeat(1_000))]) },
     { how: 'a gigabyte of zeros', body: times(gzipSync(Buffer.alloc(16 * MIB)), 64) },
     { how: 'a gigabyte of line ends', body: times(gzipSync(Buffer.alloc(16 * MIB, '\n')), 64) },
-    { how: 'a gigabyte of commas, after a good file', body: Buffer.concat([good, times(gzipSync(Buffer.alloc(16 * MIB, ',')), 64)]) },
+    {
+      how: 'a gigabyte of commas, after a good file',
+      body: Buffer.concat([good, times(gzipSync(Buffer.alloc(16 * MIB, ',')), 64)]),
+    },
     { how: 'a gigabyte inside of gzip inside of gzip', body: gzipSync(times(gzipSync(Buffer.alloc(16 * MIB)), 64)) },
   ];
 }
 
 /** A form with one file. */
 export function multipartOf(file: Buffer, type: string): { readonly body: Buffer; readonly contentType: string } {
-  const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="file"\r\ncontent-type: ${type}\r\n\r\n`;
-  return { body: Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]), contentType: `multipart/form-data; boundary=${BOUNDARY}` };
+  const disposition = 'content-disposition: form-data; name="file"; filename="file"';
+  const head = `--${BOUNDARY}\r\n${disposition}\r\ncontent-type: ${type}\r\n\r\n`;
+  return {
+    body: Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]),
+    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+  };
 }
 
 /** What a form can be besides one with a file. */
 export function multipartShapes(): readonly MultipartShape[] {
   const { body, contentType } = multipartOf(GOOD, 'text/csv');
   const text = body.toString();
-  const form = (how: string, content: string, type = contentType): MultipartShape => ({ how, body: Buffer.from(content), contentType: type });
+  const form = (how: string, content: string, type = contentType): MultipartShape => ({
+    how,
+    body: Buffer.from(content),
+    contentType: type,
+  });
   const field = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="a"\r\n\r\nx\r\n`;
   return [
     form('nothing', ''),
@@ -96,6 +115,10 @@ export function multipartShapes(): readonly MultipartShape[] {
     form('what it does not take', text.replace('text/csv', 'image/png')),
     form('a transfer encoding', text.replace('content-type', 'content-transfer-encoding: base64\r\ncontent-type')),
     form('a type in a charset', text.replace('text/csv', 'text/csv; charset=utf-16')),
-    { how: 'lengths that almost are boundaries', body: times(Buffer.from(`\r\n--${BOUNDARY.slice(0, -1)}`), 50_000), contentType },
+    {
+      how: 'lengths that almost are boundaries',
+      body: times(Buffer.from(`\r\n--${BOUNDARY.slice(0, -1)}`), 50_000),
+      contentType,
+    },
   ];
 }

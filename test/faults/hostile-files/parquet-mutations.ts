@@ -7,7 +7,7 @@ const TAIL_BYTES = 8;
 const MOST_EDITS = 3;
 /** Codecs, encodings, types and kinds of pages are numbers below this; a little beyond it they mean nothing. */
 const ENUMERATED = 20;
-/** Fields of the footer that are offsets into the file, and those that are sizes of what lies there, by the end of their paths. */
+/** Fields of the footer that are offsets into the file, and those of them that tell where pages begin. */
 const OFFSETS = /^4\.\d+\.(?:5|1\.\d+\.(?:2|4|6|3\.(?:9|10|11|14)))$/;
 const PAGE_OFFSETS = /^(4\.\d+\.1\.\d+)\.3\.(?:9|11)$/;
 const COMPRESSED_SIZE = 7;
@@ -120,14 +120,19 @@ function edit(file: Buffer, random: Random): Mutated | null {
     }
     const site = oneOf(pageSites(file, footer), random);
     const value = anotherValue(site, random);
-    return { bytes: withPageValue(file, site, value), how: `page of ${site.chunk}, ${site.path}: ${site.value} to ${value}` };
+    return {
+      bytes: withPageValue(file, site, value),
+      how: `page of ${site.chunk}, ${site.path}: ${site.value} to ${value}`,
+    };
   } catch {
     return null;
   }
 }
 
 function footerLength(file: Buffer, random: Random): Mutated {
-  const value = Number(BigInt.asUintN(32, oneOf([...TURNING_POINTS, BigInt(file.length), BigInt(file.length - TAIL_BYTES)], random)));
+  const value = Number(
+    BigInt.asUintN(32, oneOf([...TURNING_POINTS, BigInt(file.length), BigInt(file.length - TAIL_BYTES)], random)),
+  );
   const bytes = Buffer.from(file);
   bytes.writeUInt32LE(value, bytes.length - TAIL_BYTES);
   return { bytes, how: `length of the footer: ${value}` };
@@ -136,8 +141,12 @@ function footerLength(file: Buffer, random: Random): Mutated {
 /** The file with these values in all page headers of their kind: by field, as the format's definition numbers them. */
 export function withPageFields(file: Buffer, values: Readonly<Record<string, bigint>>): Buffer {
   const wanted = ({ path }: ThriftSite): boolean => values[path] !== undefined;
-  return pageSites(file, footerOf(file)).filter(wanted).reduceRight((edited, { chunk, path, start }) => {
-    const site = pageSites(edited, footerOf(edited)).find((each) => each.start === start && each.path === path && each.chunk === chunk);
-    return site === undefined ? edited : withPageValue(edited, site, values[path]!);
-  }, file);
+  return pageSites(file, footerOf(file))
+    .filter(wanted)
+    .reduceRight((edited, { chunk, path, start }) => {
+      const site = pageSites(edited, footerOf(edited)).find(
+        (each) => each.start === start && each.path === path && each.chunk === chunk,
+      );
+      return site === undefined ? edited : withPageValue(edited, site, values[path]!);
+    }, file);
 }

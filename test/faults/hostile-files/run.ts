@@ -35,7 +35,7 @@ const READ_EVERY_MS = 200;
 const READ_MS = 2_500;
 /** After a case without an answer the service gets this long to be itself again, or the run is over. */
 const RECOVERY_MS = 30_000;
-/** A run of the tests has a folder of its own for temporary files, which it removes; these are for whoever looks into them. */
+/** A run of the tests removes its temporary files; these are for whoever looks into them afterwards. */
 const LASTING = tmpdir().replace(/[\\/]liftgraph-test-[^\\/]+[\\/]tmp$/, '');
 const SHOWN = 8;
 const TOO_MUCH = 'the run ends here';
@@ -64,7 +64,10 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
   const judge = async (hostile: HostileCase, sender: Sender): Promise<void> => {
     try {
       const answer = await sendCase(hostile, await withMapping(hostile, sender));
-      took.push({ what: `${hostile.format} ${hostile.index}, ${hostile.how}`.slice(0, 80), ms: Math.round(answer.elapsedMs) });
+      took.push({
+        what: `${hostile.format} ${hostile.index}, ${hostile.how}`.slice(0, 80),
+        ms: Math.round(answer.elapsedMs),
+      });
       const counts = (statuses[hostile.format] ??= {});
       counts[answer.status] = (counts[answer.status] ?? 0) + 1;
       const fault = faultOf(hostile, answer);
@@ -76,19 +79,27 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
   };
   const inLanes = async (numbers: readonly [Format, number][], lanes: number): Promise<void> => {
     let next = 0;
-    await Promise.all(senders.slice(0, lanes).map(async (sender) => {
-      while (next < numbers.length && faults.length < MOST_FAULTS) {
-        const [format, index] = numbers[next++]!;
-        await judge(hostileCase(format, options.seed, index), sender);
-      }
-    }));
+    await Promise.all(
+      senders.slice(0, lanes).map(async (sender) => {
+        while (next < numbers.length && faults.length < MOST_FAULTS) {
+          const [format, index] = numbers[next++]!;
+          await judge(hostileCase(format, options.seed, index), sender);
+        }
+      }),
+    );
   };
 
   const reading = neighbour.read();
   try {
     const all = options.formats.flatMap((format) => numbersOf(format, options));
-    await inLanes(all.filter(([format, index]) => index < shapesOf(format)), 1);
-    await inLanes(all.filter(([format, index]) => index >= shapesOf(format)), LANES);
+    await inLanes(
+      all.filter(([format, index]) => index < shapesOf(format)),
+      1,
+    );
+    await inLanes(
+      all.filter(([format, index]) => index >= shapesOf(format)),
+      LANES,
+    );
   } catch (error) {
     if (!(error instanceof Error) || error.message !== TOO_MUCH) throw error;
     faults.push(`the service did not come back in ${RECOVERY_MS} ms`);
@@ -97,8 +108,16 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
     await reading;
     for (const { agent } of senders) agent.destroy();
   }
-  const slowest = took.toSorted((one, other) => other.ms - one.ms).slice(0, SHOWN).map(({ what, ms }) => `${ms} ms: ${what}`);
-  return { slowest, faults: [...faults, ...neighbour.faults], statuses, neighbour: { reads: neighbour.reads, slowestMs: neighbour.slowestMs } };
+  const slowest = took
+    .toSorted((one, other) => other.ms - one.ms)
+    .slice(0, SHOWN)
+    .map(({ what, ms }) => `${ms} ms: ${what}`);
+  return {
+    slowest,
+    faults: [...faults, ...neighbour.faults],
+    statuses,
+    neighbour: { reads: neighbour.reads, slowestMs: neighbour.slowestMs },
+  };
 }
 
 function numbersOf(format: Format, { cases, only }: RunOptions): [Format, number][] {
@@ -117,7 +136,8 @@ async function withMapping({ mapping }: HostileCase, sender: Sender): Promise<Se
   if (mapping === undefined) return sender;
   const body = { type: 'csv_upload', credentials: { mapping } };
   const { status, body: connected } = await new Caller(sender.root, sender.key).post('/data-sources/connect', body);
-  if (status >= 500) throw new Error(`connecting with a mapping was answered with ${status}: ${JSON.stringify(connected)}`);
+  if (status >= 500)
+    throw new Error(`connecting with a mapping was answered with ${status}: ${JSON.stringify(connected)}`);
   return status === 201 ? { ...sender, source: String(connected['data_source_id']) } : sender;
 }
 
@@ -142,7 +162,8 @@ class Neighbour {
       const elapsedMs = Math.round(performance.now() - startedMs);
       this.reads += 1;
       this.slowestMs = Math.max(this.slowestMs, elapsedMs);
-      if (fault !== null || elapsedMs > READ_MS) this.faults.push(`a neighbour's read: ${fault ?? 'answered'} after ${elapsedMs} ms`);
+      if (fault !== null || elapsedMs > READ_MS)
+        this.faults.push(`a neighbour's read: ${fault ?? 'answered'} after ${elapsedMs} ms`);
       await sleep(READ_EVERY_MS);
     }
   }
@@ -155,7 +176,10 @@ class Neighbour {
   async recovers(): Promise<boolean> {
     const startedMs = performance.now();
     while (performance.now() - startedMs < RECOVERY_MS) {
-      const isReady = await fetch(`${this.#root}/readyz`, { signal: AbortSignal.timeout(READ_MS) }).then(({ ok }) => ok, () => false);
+      const isReady = await fetch(`${this.#root}/readyz`, { signal: AbortSignal.timeout(READ_MS) }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
       if (isReady && (await this.#readOnce()) === null) return true;
       await sleep(READ_EVERY_MS);
     }

@@ -15,29 +15,151 @@ const TIMES = Array.from({ length: ROWS }, (_, row) => new Date(Date.UTC(2025, 5
 /** One good row of each kind of table, by number. */
 const TABLES: readonly ((row: number) => Row)[] = [
   (row) => ({ user_id: `u${row % 7}`, timestamp: TIMES[row], channel: 'email', campaign: 'spring', cost: '0.40' }),
-  (row) => ({ user_id: `u${row % 7}`, timestamp: TIMES[row], channel: 'email', conversion: row % 5 === 4 ? '1' : '0', revenue: row % 5 === 4 ? '49.90' : '' }),
+  (row) => ({
+    user_id: `u${row % 7}`,
+    timestamp: TIMES[row],
+    channel: 'email',
+    conversion: row % 5 === 4 ? '1' : '0',
+    revenue: row % 5 === 4 ? '49.90' : '',
+  }),
   (row) => ({ order_id: `o${row}`, user_id: `u${row % 7}`, timestamp: TIMES[row], revenue: '49.90', currency: 'USD' }),
-  (row) => ({ date: TIMES[row]!.slice(0, 10), channel: `c${row}`, campaign: 'spring', spend: '12.50', impressions: '900', clicks: '12' }),
+  (row) => ({
+    date: TIMES[row]!.slice(0, 10),
+    channel: `c${row}`,
+    campaign: 'spring',
+    spend: '12.50',
+    impressions: '900',
+    clicks: '12',
+  }),
   (row) => ({ path: `email > meta_ads > c${row}`, conversions: '3', revenue: '99.00', nulls: '4' }),
 ];
 
 /** What stands in a cell where somebody means ill, or has a bad exporter. */
 const HOSTILE_CELLS: readonly unknown[] = [
-  '', ' ', '"', '""', '"open', 'a"b', 'a,b', 'a\nb', 'a\r\nb', '\\', '\\"', '\0', 'a\0b', '\ufeff', '\u2028', '\u200b', '💥'.repeat(50),
-  '=1+1', '@SUM(A1)', "'", '`', '{nosuch:String}', "x input('", '$(id)', '%00', '../../etc/passwd', '<script>', "'; DROP TABLE x; --",
-  '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'undefined', 'NaN', 'Infinity', '-Infinity', 'true',
-  '-0', '1e999', '1e-999', '0x10', '9'.repeat(400), '99999999999999', '1.234.567', '12.345.678.901', '1..5', '1,5', '--1', '+', '.', '-', '1e', '１２',
-  '0000-00-00', '2026-05-00', '2026-00-10', '2026-02-30', '9999-12-31', '1900-01-01', '2299-01-01T00:00:00Z', '-271821-04-20', '99999999999999999999',
-  '2025-06-01T25:00:00Z', '2025-06-01T10:00:00+99:99', 'x'.repeat(100_000), ' > ', ' > '.repeat(500), 'a > > b',
+  '',
+  ' ',
+  '"',
+  '""',
+  '"open',
+  'a"b',
+  'a,b',
+  'a\nb',
+  'a\r\nb',
+  '\\',
+  '\\"',
+  '\0',
+  'a\0b',
+  '\ufeff',
+  '\u2028',
+  '\u200b',
+  '💥'.repeat(50),
+  '=1+1',
+  '@SUM(A1)',
+  "'",
+  '`',
+  '{nosuch:String}',
+  "x input('",
+  '$(id)',
+  '%00',
+  '../../etc/passwd',
+  '<script>',
+  "'; DROP TABLE x; --",
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'null',
+  'undefined',
+  'NaN',
+  'Infinity',
+  '-Infinity',
+  'true',
+  '-0',
+  '1e999',
+  '1e-999',
+  '0x10',
+  '9'.repeat(400),
+  '99999999999999',
+  '1.234.567',
+  '12.345.678.901',
+  '1..5',
+  '1,5',
+  '--1',
+  '+',
+  '.',
+  '-',
+  '1e',
+  '１２',
+  '0000-00-00',
+  '2026-05-00',
+  '2026-00-10',
+  '2026-02-30',
+  '9999-12-31',
+  '1900-01-01',
+  '2299-01-01T00:00:00Z',
+  '-271821-04-20',
+  '99999999999999999999',
+  '2025-06-01T25:00:00Z',
+  '2025-06-01T10:00:00+99:99',
+  'x'.repeat(100_000),
+  ' > ',
+  ' > '.repeat(500),
+  'a > > b',
 ];
 /** What only JSON can hold. */
 const HOSTILE_VALUES: readonly unknown[] = [
-  null, true, false, 0, -0, 1e308, -1e308, 2 ** 53, 1.5, [], [1], [[['a']]], {}, { toString: 1 }, { valueOf: 1, toString: null }, { length: -1 },
-  { constructor: { prototype: {} } }, JSON.parse('{"then":1}') as unknown, { toJSON: 'x' }, JSON.parse('{"__proto__":{"polluted":1}}') as unknown, ...HOSTILE_CELLS,
+  null,
+  true,
+  false,
+  0,
+  -0,
+  1e308,
+  -1e308,
+  2 ** 53,
+  1.5,
+  [],
+  [1],
+  [[['a']]],
+  {},
+  { toString: 1 },
+  { valueOf: 1, toString: null },
+  { length: -1 },
+  { constructor: { prototype: {} } },
+  JSON.parse('{"then":1}') as unknown,
+  { toJSON: 'x' },
+  JSON.parse('{"__proto__":{"polluted":1}}') as unknown,
+  ...HOSTILE_CELLS,
 ];
 export const HOSTILE_NAMES: readonly string[] = [
-  '__proto__', 'toString', 'constructor', 'hasOwnProperty', 'valueOf', "x input('", '{nosuch:String}', '{user_id:String}', '`', '"', "'", '\\', "a' OR '1'='1",
-  'a`b', 'a"b', 'a\nb', '💥', ' ', '*', 'x'.repeat(10_000), 'user_id)', '/*', '--', ';', '\u202e', '_line', '_raw', 'rowNumberInAllBlocks()', 'line',
+  '__proto__',
+  'toString',
+  'constructor',
+  'hasOwnProperty',
+  'valueOf',
+  "x input('",
+  '{nosuch:String}',
+  '{user_id:String}',
+  '`',
+  '"',
+  "'",
+  '\\',
+  "a' OR '1'='1",
+  'a`b',
+  'a"b',
+  'a\nb',
+  '💥',
+  ' ',
+  '*',
+  'x'.repeat(10_000),
+  'user_id)',
+  '/*',
+  '--',
+  ';',
+  '\u202e',
+  '_line',
+  '_raw',
+  'rowNumberInAllBlocks()',
+  'line',
 ];
 
 const quoted = (cell: unknown): string => `"${String(cell).replaceAll('"', '""')}"`;
@@ -74,7 +196,10 @@ function csvOf(rows: readonly Row[], random: Random): TextFile {
   const cell = oneOf([plain, quoted], random);
   const names = Object.keys(rows[0]!);
   const lines = [names.join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))];
-  return { text: `${oneOf(['', '', '\ufeff'], random)}${lines.join(end)}${oneOf(['', end], random)}`, rows: rows.length };
+  return {
+    text: `${oneOf(['', '', '\ufeff'], random)}${lines.join(end)}${oneOf(['', end], random)}`,
+    rows: rows.length,
+  };
 }
 
 export function goodRows(random: Random): readonly Row[] {
@@ -86,7 +211,8 @@ export function hostileRows(random: Random): readonly Row[] {
   const rows = withHostileCells(rowsOf(random), HOSTILE_VALUES, random);
   if (random() < 0.3) {
     const name = oneOf(HOSTILE_NAMES, random);
-    for (const row of rows) Object.defineProperty(row, name, { value: oneOf(HOSTILE_VALUES, random), enumerable: true, configurable: true });
+    for (const row of rows)
+      Object.defineProperty(row, name, { value: oneOf(HOSTILE_VALUES, random), enumerable: true, configurable: true });
   }
   return rows;
 }
@@ -131,12 +257,16 @@ export function ndjsonShapes(factor = 1): Readonly<Record<string, () => string>>
   return {
     'brackets without end': () => '['.repeat(times(2 * MIB)),
     'objects in objects': () => '{"a":'.repeat(times(200_000)),
-    'closed brackets, a hundred thousand deep': () => `{"user_id":${'['.repeat(times(100_000))}${']'.repeat(times(100_000))}}\n${good}`,
+    'closed brackets, a hundred thousand deep': () =>
+      `{"user_id":${'['.repeat(times(100_000))}${']'.repeat(times(100_000))}}\n${good}`,
     'a text of a hundred megabytes': () => `{"user_id":"${'x'.repeat(times(100_000_000))}"}\n`,
     'a text that never closes': () => `{"user_id":"${good.repeat(times(50_000))}`,
-    'a number of ten million digits': () => `{"user_id":"u1","timestamp":"2025-06-01T10:00:00Z","channel":"email","cost":${'9'.repeat(times(10_000_000))}}\n`,
-    'a member a hundred thousand times': () => `{${'"user_id":"u1",'.repeat(times(100_000))}"channel":"email"}\n${good}`,
-    'a million members': () => `{${Array.from({ length: times(1_000_000) }, (_, member) => `"m${member}":1`).join(',')}}\n${good}`,
+    'a number of ten million digits': () =>
+      `{"user_id":"u1","timestamp":"2025-06-01T10:00:00Z","channel":"email","cost":${'9'.repeat(times(10_000_000))}}\n`,
+    'a member a hundred thousand times': () =>
+      `{${'"user_id":"u1",'.repeat(times(100_000))}"channel":"email"}\n${good}`,
+    'a million members': () =>
+      `{${Array.from({ length: times(1_000_000) }, (_, member) => `"m${member}":1`).join(',')}}\n${good}`,
     'a million empty lines': () => '\n'.repeat(times(1_000_000)) + good,
     'twelve million unreadable lines': () => good + 'x\n'.repeat(times(12_000_000)),
     'lines that are no objects': () => good + '1\nnull\n[]\n"x"\ntrue\n[{}]\n{}\n'.repeat(times(50_000)),

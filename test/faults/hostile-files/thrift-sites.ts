@@ -18,7 +18,10 @@ const [TRUE, FALSE, BYTE, I16, I64, DOUBLE, BINARY, LIST, SET, STRUCT] = [1, 2, 
 const LONG_LIST = 15;
 
 /** @throws RangeError for what is no such struct */
-export function thriftSites(bytes: Buffer, start: number): { readonly sites: readonly ThriftSite[]; readonly end: number } {
+export function thriftSites(
+  bytes: Buffer,
+  start: number,
+): { readonly sites: readonly ThriftSite[]; readonly end: number } {
   const sites: ThriftSite[] = [];
   let at = start;
 
