@@ -6,8 +6,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { seededRandom } from '../../compute/numerics/random.ts';
-import { endlessParquet, hostileCase } from '../../test/faults/hostile-files/cases.ts';
+import { hostileCase } from '../../test/faults/hostile-files/cases.ts';
 import { namedParquet, unfoldingParquet } from '../../test/faults/hostile-files/parquet-files.ts';
+import { endlessParquet } from '../../test/faults/hostile-files/shapes.ts';
 import { QUOTE_LINE } from '../../test/faults/hostile-files/text-files.ts';
 import { memberOf, send, sendJson, type TimedAnswer } from './timed-request.ts';
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Caller } from '../house.ts';
 import { connectSource, upload } from './analyses.ts';
 import { DataFolder } from './data-folder.ts';
-import { FORMATS, type Format } from './hostile-files/cases.ts';
 import { runHostileFiles } from './hostile-files/run.ts';
+import { FORMATS, type Format } from './hostile-files/shapes.ts';
 import { survivorsOf, type Running } from './process-tree.ts';
 import { Service } from './service.ts';
 import { HEADER, recentDays, shopRows } from './shop-rows.ts';
@@ -14,7 +14,7 @@ import { UNLIMITED } from './unlimited.ts';
  * `HOSTILE_CASES=2000 npm test test/faults/hostile-files` is the long run. `HOSTILE_SEED` makes other cases;
  * `HOSTILE_FORMAT=parquet` with `HOSTILE_CASE=117` sends one again.
  */
-const { HOSTILE_CASES = '80', HOSTILE_SEED = '380154', HOSTILE_FORMAT, HOSTILE_CASE } = process.env;
+const { HOSTILE_CASES = '60', HOSTILE_SEED = '380154', HOSTILE_FORMAT, HOSTILE_CASE } = process.env;
 const CASES = Number(HOSTILE_CASES);
 const SEED = Number(HOSTILE_SEED);
 const ONLY = HOSTILE_CASE === undefined ? undefined : Number(HOSTILE_CASE);

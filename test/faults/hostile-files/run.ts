@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectSource } from '../analyses.ts';
 import { Caller } from '../../house.ts';
-import { hostileCase, shapesOf, type Format, type HostileCase } from './cases.ts';
+import { hostileCase, shapesOf, type HostileCase } from './cases.ts';
 import { faultOf, sendCase, type Sender } from './judgement.ts';
+import type { Format } from './shapes.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -27,7 +28,7 @@ export interface RunReport {
   readonly neighbour: { readonly reads: number; readonly slowestMs: number };
 }
 
-/** Senders at a time. Shapes are large, and come one after another. */
+/** Senders at a time. */
 const LANES = 4;
 const MOST_FAULTS = 25;
 const READ_EVERY_MS = 200;
@@ -77,29 +78,23 @@ export async function runHostileFiles(root: string, options: RunOptions): Promis
       if (!(await neighbour.recovers())) throw new Error(TOO_MUCH, { cause: error });
     }
   };
-  const inLanes = async (numbers: readonly [Format, number][], lanes: number): Promise<void> => {
-    let next = 0;
-    await Promise.all(
-      senders.slice(0, lanes).map(async (sender) => {
-        while (next < numbers.length && faults.length < MOST_FAULTS) {
-          const [format, index] = numbers[next++]!;
-          await judge(hostileCase(format, options.seed, index), sender);
-        }
-      }),
-    );
+  let heavyTurn: Promise<void> = Promise.resolve();
+  const inTurn = (hostile: HostileCase, sender: Sender): Promise<void> => {
+    if (hostile.isHeavy !== true) return judge(hostile, sender);
+    heavyTurn = heavyTurn.then(() => judge(hostile, sender));
+    return heavyTurn;
   };
 
   const reading = neighbour.read();
   try {
-    const all = options.formats.flatMap((format) => numbersOf(format, options));
-    await inLanes(
-      all.filter(([format, index]) => index < shapesOf(format)),
-      1,
-    );
-    await inLanes(
-      all.filter(([format, index]) => index >= shapesOf(format)),
-      LANES,
-    );
+    const numbers = options.formats.flatMap((format) => numbersOf(format, options)).values();
+    const work = async (sender: Sender): Promise<void> => {
+      for (const [format, index] of numbers) {
+        if (faults.length >= MOST_FAULTS) return;
+        await inTurn(hostileCase(format, options.seed, index), sender);
+      }
+    };
+    await Promise.all(senders.map(work));
   } catch (error) {
     if (!(error instanceof Error) || error.message !== TOO_MUCH) throw error;
     faults.push(`the service did not come back in ${RECOVERY_MS} ms`);
