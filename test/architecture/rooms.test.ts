@@ -17,7 +17,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
 ];
 
 /** Inside the attribution subgraph, features import leftwards only. */
-const ATTRIBUTION_ORDER = ['data-sources', 'touchpoints', 'journeys', 'experiments', 'attributions', 'verification'];
+const ATTRIBUTION_ORDER = ['data-sources', 'touchpoints', 'intake', 'journeys', 'experiments', 'attributions', 'verification'];
 
 interface Import {
   readonly from: string;
