@@ -86,7 +86,7 @@ const CONNECTION_ARGS = [
 class ChdbServer {
   readonly #config: ServerConfig;
   readonly #pool: SessionPool;
-  /** Stops statements; must never wait for one. */
+  /** Stops statements and answers probes; must never wait for anybody's. */
   readonly #control: Session;
   readonly #watch = new StatementWatch((tag) => this.#kill(tag));
   readonly #http: Server;
@@ -149,7 +149,7 @@ class ChdbServer {
     await flushed(response);
   }
 
-  /** Whether the engine takes statements: not even a session may be free for that. */
+  /** Whether the engine takes statements. @throws EngineError 202 when it does not answer, or no session comes free */
   async #ping(): Promise<string> {
     const isAlive = await Promise.race([this.#control.queryAsync('SELECT 1').then(() => true), sleep(PING_MS, false, { ref: false })]);
     if (!isAlive || this.#pool.isStalled) throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The engine takes no statements at the moment');
