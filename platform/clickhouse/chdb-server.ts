@@ -47,7 +47,7 @@ const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_LIMIT_S = 3_600;
 const DRAIN_MS = 5_000;
 /** What a killed statement has left to end when the process stops. */
-const KILL_MS = 2_000;
+const KILL_MS = 1_000;
 const PING_MS = 2_000;
 const FLUSH_MS = 500;
 const BEAT_MS = 500;
@@ -74,7 +74,7 @@ const DEFAULT_SETTINGS: readonly (readonly [string, string])[] = [
  * the machine is its own. Beyond the bound the largest statement is refused, and the others wait a moment for its memory.
  */
 const CONNECTION_ARGS = [
-  `--max_server_memory_usage=${640 * MIB}`,
+  `--max_server_memory_usage=${768 * MIB}`,
   `--mark_cache_size=${64 * MIB}`,
   `--primary_index_cache_size=${64 * MIB}`,
   `--query_condition_cache_size=${16 * MIB}`,
@@ -86,7 +86,7 @@ const CONNECTION_ARGS = [
 class ChdbServer {
   readonly #config: ServerConfig;
   readonly #pool: SessionPool;
-  /** Stops statements; must never wait for one. */
+  /** Stops statements and answers probes; must never wait for anybody's. */
   readonly #control: Session;
   readonly #watch = new StatementWatch((tag) => this.#kill(tag));
   readonly #http: Server;
@@ -119,6 +119,8 @@ class ChdbServer {
   async stop(): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = true;
+    // Tells the supervisor that this thread is free to stop.
+    process.stdout.write('stopping\n');
     this.#http.close();
     this.#http.closeIdleConnections();
     const answered = Promise.allSettled(this.#running);
@@ -147,7 +149,7 @@ class ChdbServer {
     await flushed(response);
   }
 
-  /** Whether the engine takes statements: not even a session may be free for that. */
+  /** Whether the engine takes statements. @throws EngineError 202 when it does not answer, or no session comes free */
   async #ping(): Promise<string> {
     const isAlive = await Promise.race([this.#control.queryAsync('SELECT 1').then(() => true), sleep(PING_MS, false, { ref: false })]);
     if (!isAlive || this.#pool.isStalled) throw new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'The engine takes no statements at the moment');
@@ -312,6 +314,10 @@ function startWatchdog(mostMemoryBytes: number): () => void {
   };
 }
 
+// An exit in order would hang in the engine's destructors, the watchdog ended already.
+process.on('uncaughtException', (error) => endProcess(error.stack));
+// Whoever read them has gone; standard input tells.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 const config = JSON.parse(await firstLine()) as ServerConfig;
 const beat = startWatchdog(config.mostMemoryBytes);
 await rm(config.spoolPath, { recursive: true, force: true });

@@ -87,8 +87,9 @@ class HttpClickHouse implements ClickHouse {
 
   async *batches(statement: string, options: StatementOptions = {}): AsyncIterable<RecordBatch> {
     const call = callOf(options);
+    let stream: Readable | undefined;
     try {
-      const { stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...call });
+      ({ stream } = await this.#client.exec({ query: `${statement} FORMAT ArrowStream`, ...call }));
       // The embedded engine sends each block as an Arrow stream of its own; a server sends one for all.
       for await (const reader of RecordBatchReader.readAll(stream)) {
         // A block without rows has list columns without children, which no reader of columns expects.
@@ -97,7 +98,8 @@ class HttpClickHouse implements ClickHouse {
       // The reader takes a stream that was cut off for one that is over.
       if (!stream.readableEnded) throw stream.errored ?? new Error('Premature close');
     } catch (error) {
-      throw problemOf(error, call);
+      // What the reader makes of half a block tells nothing.
+      throw problemOf(stream?.errored ?? error, call);
     }
   }
 

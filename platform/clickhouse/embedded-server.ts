@@ -17,7 +17,7 @@ export interface EmbeddedClickHouseOptions {
 export interface EmbeddedClickHouse {
   /** Loopback address with the credentials of this run. */
   readonly url: string;
-  /** Lets running statements finish (5 s at most), then ends the engine: 8 s at most in all. */
+  /** Lets running statements finish (5 s at most), then ends the engine: 10 s at most in all. */
   stop(): Promise<void>;
 }
 

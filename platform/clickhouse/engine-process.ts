@@ -16,8 +16,9 @@ export interface EngineProcessOptions {
 }
 
 const START_TIMEOUT_MS = 60_000;
-/** The process ends itself within 7 s, unless its main thread hangs. */
-const STOP_TIMEOUT_MS = 8_000;
+/** The process ends itself within 6 s, unless its main thread hangs: then it does not answer the signal. */
+const STOP_TIMEOUT_MS = 7_000;
+const ANSWER_TIMEOUT_MS = 3_000;
 const KEPT_OUTPUT = 4_000;
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
@@ -75,13 +76,16 @@ export class EngineProcess {
     return this.#output.text.trim();
   }
 
+  /** Ends the process: in order if it can, hard if it does not answer or takes too long. */
   async stop(): Promise<void> {
-    this.#child.kill('SIGTERM');
     const ended = new AbortController();
-    const late = sleep(STOP_TIMEOUT_MS, 'late', { signal: ended.signal }).catch(() => undefined);
-    const first = await Promise.race([this.exited, late]);
+    const late = (ms: number) => sleep(ms, 'late' as const, { signal: ended.signal }).catch(() => undefined);
+    const begun = new Promise<void>((resolve) => this.#child.stdout.once('data', () => resolve()));
+    this.#child.kill('SIGTERM');
+    const first = await Promise.race([this.exited, begun, late(ANSWER_TIMEOUT_MS)]);
+    const last = first ?? (await Promise.race([this.exited, late(STOP_TIMEOUT_MS)]));
     ended.abort();
-    if (first === 'late') this.#child.kill('SIGKILL');
+    if (last === 'late') this.#child.kill('SIGKILL');
     await this.exited;
   }
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const FILE = 'engine.pid';
-/** It ends by itself within 7 s; a killed one that writes a lot to a slow disk goes a little later. */
+/** It ends by itself within 6 s, unless it hangs; a killed one that writes a lot to a slow disk goes a little later. */
 const GRACE_MS = 8_000;
 
 /** Leaves a note of the engine's process id in its folder, for whoever starts after a kill. */

@@ -1,7 +1,9 @@
 import { EngineError } from './http-request.ts';
 
-/** How long the engine may take over a statement's limit by itself, or to finish a write that nobody waits for any more. */
+/** The engine ends most statements at their limit by itself. */
 const GRACE_MS = 2_000;
+/** What a write that nobody waits for any more has left to finish. */
+const WRITE_GRACE_MS = 1_000;
 /** A killed statement ends at its next check: within a second, unless the machine has other work. */
 const STUCK_MS = 10_000;
 /** A kill that comes before the engine has begun the statement meets nothing. */
@@ -57,7 +59,7 @@ export class StatementWatch {
       void this.#kill(tag);
       timers.push(setInterval(() => void this.#kill(tag), KILL_AGAIN_MS), setTimeout(() => stuck.reject(new StuckStatementError()), STUCK_MS));
     };
-    const leave = (): void => void timers.push(setTimeout(end, isWrite ? GRACE_MS : 0));
+    const leave = (): void => void timers.push(setTimeout(end, isWrite ? WRITE_GRACE_MS : 0));
     this.#running.set(tag, end);
     timers.push(setTimeout(() => {
       isOverdue = true;
