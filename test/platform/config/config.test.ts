@@ -1,4 +1,5 @@
 import { ConfigError, ROLES, loadConfig } from '../../../platform/config/config.ts';
+import { mostConnections, openFilesLimit, usualConnections } from '../../../platform/config/open-files.ts';
 
 const SECRET = 'this-secret-is-long-enough-to-be-one';
 const split = { DATABASE_URL: 'postgresql://app:hunter2@db:5432/lift', CLICKHOUSE_URL: 'http://default:hunter2@ch:8123', INTERNAL_SECRET: SECRET, KEY_PEPPER: SECRET, KEY_ENCRYPTION_KEY: SECRET, AUDIT_HEADS_FILE: '/var/lib/liftgraph/audit-heads.ndjson' };
@@ -63,6 +64,20 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ ...both, PUBLIC_BASE_URL: 'http://api.example/v1' })).toThrow('begins with https');
   });
 
+  test('connections leave files for everything else, and addresses leave connections to each other', () => {
+    const most = mostConnections(openFilesLimit(), 16);
+    const { connectionsMax, connectionsMaxPerAddress } = loadConfig({});
+    expect(connectionsMax).toBe(usualConnections(openFilesLimit(), 16));
+    expect(connectionsMaxPerAddress).toBe(Math.floor(connectionsMax / 4));
+    expect(loadConfig({ CONNECTIONS_MAX: '400', CONNECTIONS_MAX_PER_ADDRESS: '300' })).toMatchObject({ connectionsMax: 400, connectionsMaxPerAddress: 300 });
+    expect(refusal({ CONNECTIONS_MAX: '1000000' })).toBe(`CONNECTIONS_MAX=1000000: expected at most ${most}, since this process may have ${openFilesLimit()} files open (ulimit -n)`);
+  });
+
+  test('behind a proxy, whose address is everybody’s, an address may have all connections unless it is told otherwise', () => {
+    expect(loadConfig({ TRUSTED_PROXY_HOPS: '1', CONNECTIONS_MAX: '400' })).toMatchObject({ connectionsMax: 400, connectionsMaxPerAddress: 400 });
+    expect(loadConfig({ TRUSTED_PROXY_HOPS: '1', CONNECTIONS_MAX: '400', CONNECTIONS_MAX_PER_ADDRESS: '40' })).toMatchObject({ connectionsMaxPerAddress: 40 });
+  });
+
   test('origins are a list, or any', () => {
     expect(loadConfig({}).corsOrigins).toEqual([]);
     expect(loadConfig({ CORS_ORIGINS: 'https://app.example, http://localhost:5173' }).corsOrigins).toEqual(['https://app.example', 'http://localhost:5173']);
@@ -74,6 +89,7 @@ describe('loadConfig', () => {
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
     ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
     ['BOOTSTRAP_TOKEN', 'short'], ['METRICS_TOKEN', 'short'], ['METRICS_PORT', '65536'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],
+    ['CONNECTIONS_MAX', '15'], ['CONNECTIONS_MAX', '2000000'], ['CONNECTIONS_MAX_PER_ADDRESS', '0'],
     ['CORS_ORIGINS', 'app.example'], ['CORS_ORIGINS', 'https://app.example/'], ['API_VERSIONS_RETIRED', 'soon'],
   ])('%s=%s is refused in one line', (variable, value) => {
     const message = refusal({ [variable]: value });
