@@ -2,8 +2,8 @@ import { ProblemError } from '../schema/problems.ts';
 
 /** SQLSTATE disk_full, the engine's NOT_ENOUGH_SPACE, and what Node says of the system's two ways to have no room. */
 const CODES: ReadonlySet<string> = new Set(['53100', '243', 'ENOSPC', 'EDQUOT']);
-/** The engine wraps what the system said, and passes on what Node said, under codes of its own or none. */
-const WORDS = /^(?:ENOSPC|EDQUOT):|\berrno: (?:28|122)\b|: \[?(?:No space left on device|Disk quota exceeded)/;
+/** The engine wraps what the system said, and passes on what Node said, under codes of its own or none; SQLite has words of its own. */
+const WORDS = /^(?:ENOSPC|EDQUOT):|^database or disk is full$|\berrno: (?:28|122)\b|: \[?(?:No space left on device|Disk quota exceeded)/;
 const RETRY_AFTER_S = 30;
 const MAX_CAUSES = 5;
 

@@ -53,7 +53,7 @@ export interface BackingServicesOptions {
   /** Whether this process takes jobs; true. */
   readonly takesJobs?: boolean;
   /** Refuses what there is no room for, where the stores are on a disk of ours. */
-  readonly disk?: Pick<DiskWatch, 'refuseWithoutRoom'>;
+  readonly disk?: DiskWatch;
 }
 
 /** Connects to PostgreSQL and ClickHouse, both migrated already. @throws ProblemError `service_unavailable`. */
@@ -77,6 +77,7 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     opened.push(() => jobs.stop());
     await migrateColumnarTables(clickhouse);
     showPool(registry, () => database.load());
+    disk?.show(registry);
     return { database, pubSub, jobs, clickhouse, readingRoom, registry, close };
   } catch (error) {
     await close();

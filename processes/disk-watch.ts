@@ -108,7 +108,7 @@ export class DiskWatch {
     const isFull = isDiskFull(error) || (ofStores && room !== undefined && room.freeBytes < START_BYTES);
     if (room === undefined || !isFull || error instanceof DiskFullError) return error;
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return new DiskFullError(`the disk of ${room.folder} is full: ${inMebibytes(room.freeBytes)} are free, and the stores need about ${inMebibytes(START_BYTES)} to start. ${ADVICE}, and start again. (${reason})`, { cause: error });
+    return new DiskFullError(`the disk of ${room.folder} is full: ${inMebibytes(room.freeBytes)} are free, and the stores need up to ${inMebibytes(START_BYTES)} to start. ${ADVICE}, and start again. (${reason})`, { cause: error });
   }
 
   #turned(isNearlyFull: boolean, { folder, freeBytes }: Room): void {

@@ -43,7 +43,6 @@ export async function startAll(config: Config, logger: Logger): Promise<Running>
     const registry = processRegistry({ version: packageVersion(), role: config.role });
     const backing = await openBackingServices({ config, database: stores.database, clickhouse: { url: stores.clickhouseUrl, database: 'liftgraph' }, applicationName: 'liftgraph', logger, registry, disk });
     undo.push(() => backing.close());
-    disk.show(registry);
     const keyPepper = Buffer.from(config.keyPepper ?? directory.secret(KEY_PEPPER_SECRET));
     const keyEncryptionKey = config.keyEncryptionKey ?? directory.secret(KEY_ENCRYPTION_SECRET);
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { processRegistry } from '../../platform/telemetry/registry.ts';
+import { DiskWatch } from '../../processes/disk-watch.ts';
 import { openHouse, type House } from '../house.ts';
 import { blocksOf, sectionOf, tablesOf } from './markdown.ts';
 
@@ -8,7 +10,7 @@ const PAGE = readFileSync(new URL('../../docs/operating/metrics.md', import.meta
 
 let house: House;
 beforeAll(async () => {
-  house = await openHouse('one process');
+  house = await openHouse('one process', { disk: new DiskWatch({ folders: [import.meta.dirname], reserveBytes: 0, logger: pino({ level: 'silent' }) }) });
 });
 afterAll(() => house?.stop());
 

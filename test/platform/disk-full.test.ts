@@ -62,7 +62,7 @@ describe('a disk that is full', () => {
     await expect(database.asNobody((em) => em.execute(raise('53200')))).rejects.toMatchObject({ type: 'service_unavailable', message: expect.stringMatching(/^The database cannot be reached/) });
     await expect(clickhouse.command('SELECT throwIf(1)')).rejects.not.toBeInstanceOf(ProblemError);
     for (const other of [new Error('the word ENOSPC in a row'), Object.assign(new Error('no'), { code: 'ENOENT' }), undefined, 'ENOSPC', new Error('errno: 281')]) expect(isDiskFull(other)).toBe(false);
-    for (const full of [new Error('ENOSPC: no space left on device, write'), Object.assign(new Error('no'), { code: 'EDQUOT' }), new Error('a', { cause: new Error('b', { cause: { code: '53100' } }) })]) expect(isDiskFull(full)).toBe(true);
+    for (const full of [new Error('ENOSPC: no space left on device, write'), new Error('database or disk is full'), Object.assign(new Error('no'), { code: 'EDQUOT' }), new Error('a', { cause: new Error('b', { cause: { code: '53100' } }) })]) expect(isDiskFull(full)).toBe(true);
   });
 });
 
