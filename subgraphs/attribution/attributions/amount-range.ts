@@ -3,26 +3,31 @@ import type { AttributionFailure } from './attribution.ts';
 import type { AnalysisFigures } from './figures.ts';
 
 /**
- * Largest sum of amounts that an analysis takes, major units. Figures are whole cents, which are exact up to 2^53 − 1, that is
- * 90.07 · 10^12 major units; the rest is room for what arithmetic adds on the way.
+ * Largest sum of amounts that an analysis takes, major units. Figures are whole cents, which are exact up to 2^53 − 1,
+ * that is 90.07 · 10^12 major units; the rest is room for what arithmetic adds on the way.
  */
 export const MAX_SUM = 90e12;
 
 /** What the rows of a run add up to; amounts in major units. */
 export interface RunSums {
-  readonly totals: { readonly turnover: number; readonly journeys: number; readonly conversions: number; readonly touches: number };
+  readonly totals: Readonly<Record<'turnover' | 'journeys' | 'conversions' | 'touches', number>>;
   readonly spend: ReadonlyMap<string, number>;
 }
 
 /**
- * Refuses rows of which not every sum can be exact: any figure of an analysis is at most the sum of the sizes of the amounts.
+ * Refuses rows of which not every sum can be exact: a figure of an analysis is at most the sum of the sizes of the amounts.
  * @throws AnalysisFailedError amount_out_of_range
  */
 export function assertAmountsInRange({ totals, spend }: RunSums): void {
-  if (!(totals.turnover <= MAX_SUM)) throw outOfRange(`The revenue of this range, refunds counted as well, adds up to more than ${shown(MAX_SUM)}`, 'orders');
-  if (!(sum(spend.values()) <= MAX_SUM)) throw outOfRange(`The spend of this range adds up to more than ${shown(MAX_SUM)}`, 'spend and costs');
-  for (const count of [totals.journeys, totals.conversions, totals.touches]) {
-    if (!(count <= Number.MAX_SAFE_INTEGER)) throw outOfRange(`The journeys of this range or their touches are more than ${shown(Number.MAX_SAFE_INTEGER)}`, 'paths');
+  const { turnover, journeys, conversions, touches } = totals;
+  if (!(turnover <= MAX_SUM)) {
+    throw outOfRange(`The revenue of this range, refunds counted as well, adds up to more than ${shown(MAX_SUM)}`, 'orders');
+  }
+  if (!(sum(spend.values()) <= MAX_SUM)) {
+    throw outOfRange(`The spend of this range adds up to more than ${shown(MAX_SUM)}`, 'spend and costs');
+  }
+  if (![journeys, conversions, touches].every((count) => count <= Number.MAX_SAFE_INTEGER)) {
+    throw outOfRange(`The journeys of this range or their touches are more than ${shown(Number.MAX_SAFE_INTEGER)}`, 'paths');
   }
 }
 
@@ -36,13 +41,18 @@ export function assertFiguresInRange(figures: AnalysisFigures): void {
 
 /** Whether all money of the figures is exact, so that it can be shown. Periods and campaigns are parts of their channels. */
 export function areFiguresInRange(figures: AnalysisFigures): boolean {
-  const { revenueCents, baselineRevenueCents, unattributedRevenueCents, revenueCausalCents, revenueLastclickCents, deltaRCents, deltaRNetCents, conversions, channels } = figures;
-  const totals = [revenueCents, baselineRevenueCents, unattributedRevenueCents, revenueCausalCents, revenueLastclickCents, deltaRCents, deltaRNetCents];
-  return (
-    totals.every(Number.isSafeInteger) &&
-    Number.isFinite(conversions) &&
-    channels.every(({ attributedRevenueCents, lastclickRevenueCents, spend }) => Number.isSafeInteger(attributedRevenueCents) && Number.isSafeInteger(lastclickRevenueCents) && Number.isFinite(spend))
-  );
+  const cents = [
+    figures.revenueCents,
+    figures.baselineRevenueCents,
+    figures.unattributedRevenueCents,
+    figures.revenueCausalCents,
+    figures.revenueLastclickCents,
+    figures.deltaRCents,
+    figures.deltaRNetCents,
+    ...figures.channels.flatMap((channel) => [channel.attributedRevenueCents, channel.lastclickRevenueCents]),
+  ];
+  const others = [figures.conversions, ...figures.channels.map(({ spend }) => spend)];
+  return cents.every(Number.isSafeInteger) && others.every(Number.isFinite);
 }
 
 /** What an analysis failed of whose figures cannot be exact. */
@@ -52,11 +62,13 @@ export const FIGURES_OUT_OF_RANGE: AttributionFailure = {
 };
 
 function outOfRange(fault: string, rows: string): AnalysisFailedError {
-  return new AnalysisFailedError({ code: 'amount_out_of_range', message: `${fault}, which is more than can be computed exactly. ${remedyFor(rows)}` });
+  const message = `${fault}, which is more than can be computed exactly. ${remedyFor(rows)}`;
+  return new AnalysisFailedError({ code: 'amount_out_of_range', message });
 }
 
 function remedyFor(rows: string): string {
-  return `Look for a wrong number among the ${rows}, such as an id or a time in the column of an amount, correct it and send the row again; or choose a range without it.`;
+  const where = `Look for a wrong number among the ${rows}, such as an id or a time in the column of an amount`;
+  return `${where}, correct it and send the row again; or choose a range without it.`;
 }
 
 const shown = (amount: number): string => amount.toLocaleString('en-US');

@@ -10,13 +10,19 @@ export interface Publication {
 }
 
 /** Of an analysis of which something was stored that this release cannot read. */
-export const UNREADABLE: Publication = { status: 'failed', figures: null, failure: { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' } };
+export const UNREADABLE: Publication = {
+  status: 'failed',
+  figures: null,
+  failure: { code: 'internal', message: 'The stored figures of this analysis cannot be read. Run it again.' },
+};
+
+type Stored = Pick<Attribution, 'status' | 'result' | 'failure'>;
 
 /**
- * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts: what one
- * of them left shows as the failure that it would be today, so that a page of analyses has all the others.
+ * The stored figures, where they can be shown. Runs of earlier releases were not checked for the range of their amounts:
+ * what one of them left shows as the failure that it would be today, so that a page of analyses has all the others.
  */
-export function publicationOf({ status, result, failure }: Pick<Attribution, 'status' | 'result' | 'failure'>): Publication {
+export function publicationOf({ status, result, failure }: Stored): Publication {
   const figures = result ?? null;
   if (figures === null) return { status, figures, failure: failure ?? null };
   const isReadable = typeof figures.revenueCents === 'number' && Array.isArray(figures.channels);

@@ -15,8 +15,9 @@ export function coverageOf(days: readonly string[], now: Date): Coverage {
   const last = dayAt(now.getTime() + MAX_AHEAD_MS);
   const covered = new Set(days.filter((day) => day >= EARLIEST_DAY && day <= last));
   const [earliest = null, latest = null] = [[...covered][0], [...covered].at(-1)];
-  const missingDays = Array.from({ length: listedDays(earliest, latest) }, (_, back) => dayAt(Date.parse(latest!) - back * DAY_MS)).filter((day) => !covered.has(day));
-  return { earliest, latest, missingDays: missingDays.toReversed() };
+  const listed = listedDays(earliest, latest);
+  const span = Array.from({ length: listed }, (_, place) => dayAt(Date.parse(latest!) - (listed - 1 - place) * DAY_MS));
+  return { earliest, latest, missingDays: span.filter((day) => !covered.has(day)) };
 }
 
 /** Share of days with rows, among the days whose gaps are listed; 0 without any. */
