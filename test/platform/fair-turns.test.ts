@@ -9,11 +9,11 @@ function bookings(turns: FairTurns) {
   return {
     begun,
     held,
-    ask: (tenant: string) =>
-      void turns.take(tenant).then((release) => {
-        begun.push(tenant);
-        held.push({ tenant, release });
-      }),
+    async ask(tenant: string): Promise<void> {
+      const release = await turns.take(tenant);
+      begun.push(tenant);
+      held.push({ tenant, release });
+    },
     async end() {
       held.shift()?.release();
       await turn();
@@ -24,19 +24,19 @@ function bookings(turns: FairTurns) {
 describe('turns handed out among tenants', () => {
   it('puts a neighbour in front of what one tenant has waiting', async () => {
     const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
-    for (let upload = 0; upload < 50; upload += 1) ask('busy');
+    for (let upload = 0; upload < 50; upload += 1) void ask('busy');
     await turn();
-    ask('neighbour');
+    void ask('neighbour');
     await end();
     expect(begun).toEqual(['busy', 'neighbour']);
   });
 
   it('leaves places free that one tenant may not have', async () => {
     const { ask, begun } = bookings(new FairTurns({ places: 3, perTenant: 2 }));
-    for (let upload = 0; upload < 5; upload += 1) ask('busy');
+    for (let upload = 0; upload < 5; upload += 1) void ask('busy');
     await turn();
     expect(begun).toEqual(['busy', 'busy']);
-    ask('neighbour');
+    void ask('neighbour');
     await turn();
     expect(begun).toEqual(['busy', 'busy', 'neighbour']);
   });
@@ -44,10 +44,10 @@ describe('turns handed out among tenants', () => {
   it('refuses who has too many waiting, and nobody else', async () => {
     const turns = new FairTurns({ places: 1, perTenant: 1, waitingPerTenant: 2 });
     const { ask, begun, end } = bookings(turns);
-    for (let upload = 0; upload < 3; upload += 1) ask('busy');
+    for (let upload = 0; upload < 3; upload += 1) void ask('busy');
     await turn();
     await expect(turns.take('busy')).rejects.toThrow(CrowdedTurnsError);
-    ask('neighbour');
+    void ask('neighbour');
     await end();
     expect(begun).toEqual(['busy', 'neighbour']);
   });
@@ -55,10 +55,10 @@ describe('turns handed out among tenants', () => {
   it('lets whoever gives up go, and gives the place to the next', async () => {
     const turns = new FairTurns({ places: 1, perTenant: 1 });
     const { ask, begun, end } = bookings(turns);
-    ask('first');
+    void ask('first');
     const patience = new AbortController();
     const impatient = turns.take('second', patience.signal);
-    ask('third');
+    void ask('third');
     await turn();
     patience.abort(new Error('gone'));
     await expect(impatient).rejects.toThrow('gone');
@@ -73,21 +73,21 @@ describe('turns handed out among tenants', () => {
     release();
     release();
     const { ask, begun } = bookings(turns);
-    ask('b');
-    ask('c');
+    void ask('b');
+    void ask('c');
     await turn();
     expect(begun).toEqual(['b']);
   });
 
   it('does not let those who leave and come again shut out one who waits', async () => {
     const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
-    ask('neighbour');
-    ask('neighbour');
+    void ask('neighbour');
+    void ask('neighbour');
     await turn();
-    for (const comer of ['a', 'b']) ask(comer);
+    for (const comer of ['a', 'b']) void ask(comer);
     for (const comer of ['a', 'b', 'a', 'b']) {
       await end();
-      ask(comer);
+      void ask(comer);
     }
     expect(begun.slice(0, 4)).toEqual(['neighbour', 'a', 'b', 'neighbour']);
   });
@@ -97,7 +97,7 @@ describe('turns handed out among tenants', () => {
     await fc.assert(
       fc.asyncProperty(tenants, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3 }), async (asked, places, perTenant) => {
         const { ask, begun, held, end } = bookings(new FairTurns({ places, perTenant }));
-        for (const tenant of asked) ask(tenant);
+        for (const tenant of asked) void ask(tenant);
         await turn();
         while (held.length > 0) {
           expect(held.length).toBeLessThanOrEqual(places);

@@ -121,7 +121,8 @@ export class ReaderProcess {
 
   async #watch(): Promise<void> {
     const { pid } = this.#child;
-    while (!this.#ended && pid !== undefined) {
+    if (pid === undefined) return;
+    while (!this.#ended) {
       const usage = await usageOf(pid);
       if (usage === null) return;
       this.#cpuMs = usage.cpuMs;
