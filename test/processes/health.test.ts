@@ -33,6 +33,8 @@ describe('a check', () => {
     const check = new KeptCheck(async () => ({ status: 'ok', queueDepth: (asked += 1) }));
     const first = await Promise.all(Array.from({ length: 1_000 }, () => check.read()));
     expect(new Set(first.map(({ queueDepth }) => queueDepth))).toEqual(new Set([1]));
+    for (let probe = 0; probe < 100; probe += 1) await check.read();
+    expect(asked).toBe(1);
     await sleep(1_100);
     await Promise.all(Array.from({ length: 1_000 }, () => check.read()));
     expect(asked).toBe(2);
