@@ -37,7 +37,10 @@ const RETRY_AFTER_S = 30;
 const MEBIBYTE = 1024 ** 2;
 /** What a start takes at most on disks that it has written to before; a new installation writes about as much. */
 const START_BYTES = 128 * MEBIBYTE;
-const REASON = 'The disk of the stores is nearly full. Uploads, analyses and other changes are refused until there is room again; reads go on.';
+const REASON =
+  'The disk of the stores is nearly full. Uploads, analyses and other changes are refused until there is room again; reads go on.';
+const REFUSAL =
+  'The disk is nearly full, so nothing more is stored for now; reads go on. Try again later: whoever runs the service has to make room first.';
 const ADVICE = 'Make room on it, move the data directory to a larger disk (LIFTGRAPH_DATA_DIR)';
 
 /** Knows whether the disk of the stores is nearly full. It looks once a second while it is started. */
@@ -82,7 +85,7 @@ export class DiskWatch {
   /** @throws ProblemError `service_unavailable`, code `disk_nearly_full` */
   refuseWithoutRoom(): void {
     if (!this.#isNearlyFull) return;
-    throw new ProblemError('service_unavailable', 'The disk is nearly full, so nothing more is stored for now; reads go on. Try again later: whoever runs the service has to make room first.', { code: 'disk_nearly_full', retryAfterS: RETRY_AFTER_S });
+    throw new ProblemError('service_unavailable', REFUSAL, { code: 'disk_nearly_full', retryAfterS: RETRY_AFTER_S });
   }
 
   /** Without figures: whoever may call sees it. They are in the log and among the metrics. */
@@ -93,9 +96,13 @@ export class DiskWatch {
   /** Shows how much room there is, as of the last look. */
   show(registry: Registry): void {
     if (this.#folders.length === 0) return;
-    const free: Gauge = new Gauge({ name: 'liftgraph_disk_free_bytes', help: 'What may still be written to the disk of the stores, the fullest of several.', registers: [registry], collect: () => free.set(this.#scarcest?.freeBytes ?? 0) });
-    const reserve = new Gauge({ name: 'liftgraph_disk_reserve_bytes', help: 'With less room than this, whatever stores something is refused (DISK_RESERVE_BYTES).', registers: [registry] });
-    reserve.set(this.#options.reserveBytes);
+    const show = (name: string, help: string, figure: () => number): void => {
+      const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(figure()) });
+    };
+    const free = 'What may still be written to the disk of the stores, the fullest of several.';
+    show('liftgraph_disk_free_bytes', free, () => this.#scarcest?.freeBytes ?? 0);
+    const reserve = 'With less room than this, whatever stores something is refused (DISK_RESERVE_BYTES).';
+    show('liftgraph_disk_reserve_bytes', reserve, () => this.#options.reserveBytes);
   }
 
   /**
@@ -108,15 +115,20 @@ export class DiskWatch {
     const isFull = isDiskFull(error) || (ofStores && room !== undefined && room.freeBytes < START_BYTES);
     if (room === undefined || !isFull || error instanceof DiskFullError) return error;
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return new DiskFullError(`the disk of ${room.folder} is full: ${inMebibytes(room.freeBytes)} are free, and the stores need up to ${inMebibytes(START_BYTES)} to start. ${ADVICE}, and start again. (${reason})`, { cause: error });
+    const state = `the disk of ${room.folder} is full: ${inMebibytes(room.freeBytes)} are free`;
+    const need = `the stores need up to ${inMebibytes(START_BYTES)} to start`;
+    return new DiskFullError(`${state}, and ${need}. ${ADVICE}, and start again. (${reason})`, { cause: error });
   }
 
   #turned(isNearlyFull: boolean, { folder, freeBytes }: Room): void {
     const { logger, reserveBytes } = this.#options;
     this.#isNearlyFull = isNearlyFull;
     const figures = { folder, freeBytes, reserveBytes };
-    if (isNearlyFull) logger.error(figures, `the disk of ${folder} is nearly full: ${inMebibytes(freeBytes)} are free and ${inMebibytes(reserveBytes)} are kept in reserve. Whatever stores something is refused with 503; reads go on. ${ADVICE}, or keep less in reserve (DISK_RESERVE_BYTES)`);
-    else logger.info(figures, 'the disk has room again, and nothing is refused any more');
+    if (!isNearlyFull) return logger.info(figures, 'the disk has room again, and nothing is refused any more');
+    const room = `${inMebibytes(freeBytes)} are free and ${inMebibytes(reserveBytes)} are kept in reserve`;
+    const effect = 'Whatever stores something is refused with 503; reads go on';
+    logger.error(figures, `the disk of ${folder} is nearly full: ${room}. ${effect}. ${ADVICE}, or keep less in reserve (DISK_RESERVE_BYTES)`);
+    return undefined;
   }
 
   async #lookOn(): Promise<void> {

@@ -42,20 +42,24 @@ export function healthOf({ backing, pool, disk, uptimeSeconds }: HealthOptions):
   let servedMs = performance.now();
   const asked = {
     database: new KeptCheck(() => timed(() => database.ping())),
-    columnar_store: new KeptCheck(() => timed(async () => void (await clickhouse.rows('SELECT 1 AS one', z.object({ one: z.number() }), { timeoutMs: STATEMENT_MS, signal: AbortSignal.timeout(STATEMENT_MS) })))),
+    columnar_store: new KeptCheck(() =>
+      timed(async () => {
+        const limits = { timeoutMs: STATEMENT_MS, signal: AbortSignal.timeout(STATEMENT_MS) };
+        await clickhouse.rows('SELECT 1 AS one', z.object({ one: z.number() }), limits);
+      }),
+    ),
     queue: new KeptCheck(async () => {
       const { waiting, oldestWaitS, running, isServed } = await queueStanding(database, RUN_QUEUE.name);
       if (isServed) servedMs = performance.now();
       const isForsaken = performance.now() - servedMs > UNSERVED_MS || (running === 0 && oldestWaitS > FORGOTTEN_S);
-      return { status: isForsaken ? 'down' : waiting > DEEP_QUEUE ? 'degraded' : 'ok', queueDepth: waiting, ...(isForsaken ? { reason: 'No worker takes jobs.' } : {}) };
+      if (isForsaken) return { status: 'down', queueDepth: waiting, reason: 'No worker takes jobs.' };
+      return { status: waiting > DEEP_QUEUE ? 'degraded' : 'ok', queueDepth: waiting };
     }),
   };
   return async () => {
-    const [columnarStore, queue, stored] = await Promise.all([asked.columnar_store.read(), asked.queue.read(), asked.database.read()]);
+    const answers = Object.entries(asked).map(async ([name, check]) => [name, await check.read()] as const);
     const checks: Record<string, HealthCheck> = {
-      database: stored,
-      columnar_store: columnarStore,
-      queue,
+      ...Object.fromEntries(await Promise.all(answers)),
       ...(pool === null ? {} : { compute_pool: poolCheck(pool) }),
       ...(disk === undefined ? {} : { disk: disk.check() }),
     };
@@ -81,11 +85,13 @@ export class KeptCheck {
     if (this.#asking === undefined && (this.#kept === undefined || performance.now() - this.#kept.atMs >= KEPT_MS)) this.#begin();
     await this.#asking?.inTime;
     if (this.#asking === undefined) return this.#kept!.check;
-    return this.#kept?.check.status === 'down' ? this.#kept.check : { status: 'degraded', latencyMs: Math.round(performance.now() - this.#asking.sinceMs) };
+    if (this.#kept?.check.status === 'down') return this.#kept.check;
+    return { status: 'degraded', latencyMs: Math.round(performance.now() - this.#asking.sinceMs) };
   }
 
   #begin(): void {
-    this.#asking = { sinceMs: performance.now(), inTime: Promise.race([this.#answer(), sleep(WAIT_MS, undefined, { ref: false })]) };
+    const inTime = Promise.race([this.#answer(), sleep(WAIT_MS, undefined, { ref: false })]);
+    this.#asking = { sinceMs: performance.now(), inTime };
   }
 
   async #answer(): Promise<void> {
@@ -99,7 +105,8 @@ export class KeptCheck {
 async function timed(work: () => Promise<void>): Promise<HealthCheck> {
   const startedMs = performance.now();
   const latencyMs = () => Math.round((performance.now() - startedMs) * 10) / 10;
-  return work().then((): HealthCheck => ({ status: 'ok', latencyMs: latencyMs() }), (): HealthCheck => ({ status: 'down', latencyMs: latencyMs() }));
+  const ended = (status: HealthCheck['status']) => (): HealthCheck => ({ status, latencyMs: latencyMs() });
+  return work().then(ended('ok'), ended('down'));
 }
 
 /** A pool without threads takes tasks and never runs them. */

@@ -82,6 +82,8 @@ function httpListener(operations: SubgraphOperations, { streams = {}, logger }: 
       await handler(request, response, await operations.caller(request.headers));
     } catch (error) {
       const { message, extensions } = operations.presentedError(error);
+      // The rest of what was refused is not worth reading, and nobody would: the connection would stay open for it.
+      if (!request.complete) response.setHeader('connection', 'close');
       send(response, 422, { message, extensions });
     }
   };

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { DiskWatch } from '../../processes/disk-watch.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House } from '../house.ts';
@@ -82,10 +84,12 @@ describe.each(LAYOUTS)('a service whose disk is nearly full, %s', (layout) => {
     const line = (row: number) => `v${row},2026-01-0${1 + (row % 9)}T00:00:00Z,email,0,0\n`;
     async function* file(): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`user_id,timestamp,channel,conversion,revenue\n${Array.from({ length: 20_000 }, (_, row) => line(row)).join('')}`);
+      // Long enough for the service to have begun; if it has not, it refuses the whole.
+      await sleep(1_000);
       await set(0);
       for (let part = 1; part < 10; part += 1) yield Buffer.from(Array.from({ length: 20_000 }, (_, row) => line(20_000 * part + row)).join(''));
     }
-    const body = ReadableStream.from(file()) as unknown as BodyInit;
+    const body = Readable.from(file()) as unknown as BodyInit;
     const response = await fetch(`${house.root}/v1/data-sources/${source}/records`, { method: 'POST', headers: { ...CSV, authorization: `Bearer ${caller.key}`, 'x-nonce': crypto.randomUUID() }, body, duplex: 'half' } as RequestInit);
     expect([response.status, ((await response.json()) as { error: unknown }).error]).toEqual([503, expect.objectContaining(REFUSED)]);
     expect((await caller.get(`/data-sources/${source}/status`)).body['records']).toEqual(before);
