@@ -130,7 +130,7 @@ export const derivedKeysMigration: Migration = {
 
 /**
  * Whoever is let in is told apart by what ends him: answers that are kept for an account are not told to one that ends
- * sooner.
+ * sooner. A rotation makes no difference: the answer that a key in its grace asks for again may be that of its rotation.
  */
 export const bondsAtTheDoorMigration: Migration = {
   name: '037-bonds-at-the-door',
@@ -140,7 +140,7 @@ export const bondsAtTheDoorMigration: Migration = {
               case kind when 'svc_test_sk' then 'sandbox' else 'live' end as environment,
               'secret' as proof, api_version, allowed_ips, last_used_at,
               revoked_at is not null as revoked, least(expires_at, grace_ends_at) as ends_at,
-              case when least(expires_at, grace_ends_at) is not null then id end as bond
+              case when expires_at is not null then id end as bond
        from auth.api_keys
        union all
        select token.id, token.key_id, token.account_id, token.agent_id, token.lookup, token.salt, token.hash,

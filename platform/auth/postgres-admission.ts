@@ -50,7 +50,7 @@ interface CredentialRow extends WindowColumns {
   readonly verdict: 'admitted' | 'ended' | 'wrong_host' | 'wrong_address' | RateWindow['name'];
   readonly minute_limit: number;
   readonly day_limit: number | null;
-  /** The grant of a token, or a key that ends; null for a key without an end. */
+  /** The grant of a token, or a key that ends but for a rotation; null for a key without an end. */
   readonly bond: string | null;
   /** How many of those who asked together are let in; the verdict is what the others hear. */
   readonly calls: number;

@@ -48,7 +48,7 @@ export interface Principal {
    * null acts for the caller's own account.
    */
   readonly workspace: { readonly id: string; readonly role: Role; readonly homeAccountId: string } | null;
-  /** What ends whatever it leaves behind (UUID): the grant of a token, or the key itself; absent for a key without an end. */
+  /** What ends it (UUID): the grant of a token, or a key that ends but for a rotation; absent for a key without an end. */
   readonly bond?: string;
 }
 

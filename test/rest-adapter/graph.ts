@@ -135,13 +135,14 @@ const SDL = /* GraphQL */ `
   enum ApiKeyEnvironment { LIVE TEST }
   enum ApiKeyType { SK PK }
   enum ApiKeyStatus { ACTIVE ROTATING REVOKED EXPIRED }
+  enum ApiKeyBond { KEY GRANT }
   type ApiKey {
     id: ID! keyPairId: ID name: String env: ApiKeyEnvironment! type: ApiKeyType! prefix: String! last4: String! scopes: [String!]! allowedIps: [String!] status: ApiKeyStatus!
-    createdAt: DateTime! lastUsedAt: DateTime expiresAt: DateTime rotatedTo: ID graceEndsAt: DateTime
+    createdAt: DateTime! lastUsedAt: DateTime expiresAt: DateTime endsWith: ApiKeyBond rotatedTo: ID graceEndsAt: DateTime
   }
   type ApiKeyEdge { node: ApiKey! }
   type ApiKeyConnection { edges: [ApiKeyEdge!]! totalCount: Int! trust: TrustEnvelope! }
-  type NewApiKey { id: ID! key: String! prefix: String! last4: String! env: ApiKeyEnvironment! type: ApiKeyType! createdAt: DateTime! }
+  type NewApiKey { id: ID! key: String! prefix: String! last4: String! env: ApiKeyEnvironment! type: ApiKeyType! createdAt: DateTime! expiresAt: DateTime }
   input CreateKeyInput { name: String scopes: [String!] allowedIps: [String!] expiresAt: DateTime apiVersion: String }
   type CreateKeyPayload { keyPairId: ID! name: String scopes: [String!]! live: NewApiKey! test: NewApiKey! trust: TrustEnvelope! }
   input RevokeKeyInput { id: ID! }

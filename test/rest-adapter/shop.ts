@@ -57,9 +57,9 @@ const plan = { planId: 'pro', name: 'Pro', priceCents: 29_900, currency: 'USD', 
 
 const apiKey = {
   id: 'key_1', keyPairId: 'kp_1', name: 'ci', env: 'LIVE', type: 'SK', prefix: 'svc_live_sk_Ab12', last4: '9xYz', scopes: ['attribution:read'], allowedIps: ['192.0.2.0/24'], status: 'ROTATING',
-  createdAt: NOW, lastUsedAt: null, expiresAt: null, rotatedTo: 'key_2', graceEndsAt: NOW,
+  createdAt: NOW, lastUsedAt: null, expiresAt: null, endsWith: 'GRANT', rotatedTo: 'key_2', graceEndsAt: NOW,
 };
-const newApiKey = { id: 'key_1', key: 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', prefix: 'svc_live_sk_ABCD', last4: 'UVWX', env: 'LIVE', type: 'SK', createdAt: NOW };
+const newApiKey = { id: 'key_1', key: 'svc_live_sk_ABCDEFGHIJKLMNOPQRSTUVWX', prefix: 'svc_live_sk_ABCD', last4: 'UVWX', env: 'LIVE', type: 'SK', createdAt: NOW, expiresAt: null };
 const keyRotation = { ...newApiKey, previousKeyId: 'key_0', previousKeyExpiresAt: NOW, rotatedAt: NOW, trustScore: 0.55 };
 
 const webhook = {

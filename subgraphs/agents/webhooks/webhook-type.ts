@@ -11,7 +11,7 @@ import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import { EnvironmentEnum } from '../environment-type.ts';
 
 const DisabledReasonEnum = enumOf(DISABLED_REASONS);
-registerEnumType(DisabledReasonEnum, { name: 'WebhookDisabledReason', description: 'Why a webhook was switched off: its receiver answered 410, or 20 events in a row could not be delivered.' });
+registerEnumType(DisabledReasonEnum, { name: 'WebhookDisabledReason', description: 'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key that made it has ended.' });
 const DeliveryStatusEnum = enumOf(DELIVERY_STATUSES);
 registerEnumType(DeliveryStatusEnum, { name: 'WebhookDeliveryStatus', description: 'Status of one attempt.' });
 const DeliveryErrorEnum = enumOf(DELIVERY_ERRORS);
