@@ -1,6 +1,6 @@
-// What a tenant notices on a disk that is full: uploads are refused with the reason, reads go on, the probe says so, all
-// of it heals when there is room again, and a start on a full disk names the disk. Linux only, as root: it mounts a small
-// file system in memory for the service's data.
+// What a tenant notices on a disk that is full: uploads are refused with the reason, reads go on, the probe says so,
+// all of it heals when there is room again, and a start on a full disk names the disk. Linux only, as root: it mounts a
+// small file system in memory for the service's data.
 //   npm run bench door/full-disk
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -20,7 +20,9 @@ const SHOP = shopRows({ users: 400, channels: 4, touches: 5, seed: 71 });
 const CSV = { 'content-type': 'text/csv' };
 
 let missed = 0;
-function judge(what: string, { status, text }: Pick<TimedAnswer, 'status' | 'text'>, expected: number, says?: RegExp): void {
+type Told = Pick<TimedAnswer, 'status' | 'text'>;
+
+function judge(what: string, { status, text }: Told, expected: number, says?: RegExp): void {
   const isMet = status === expected && (says === undefined || says.test(text));
   if (!isMet) missed += 1;
   const bar = `${expected}${says === undefined ? '' : ` that says ${String(says)}`}`;
@@ -40,7 +42,7 @@ function fill(file: string): void {
   }
 }
 
-const disk = mkdtempSync(join(tmpdir(), 'liftgraph-disk-'));
+const disk = mkdtempSync(join(tmpdir(), 'liftgraph-small-'));
 const filler = join(disk, 'filler');
 const env = { LIFTGRAPH_DATA_DIR: join(disk, 'data'), LOG_LEVEL: 'warn' };
 execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=0711`, 'tmpfs', disk]);
@@ -48,7 +50,8 @@ let service = await Service.start({ env });
 try {
   const { root } = service;
   const anonymous = { root, timeoutMs: TIMEOUT_MS };
-  const registered = await sendJson({ ...anonymous, path: '/v1/agents/register' }, { name: 'on-a-disk', operator_id: '1' });
+  const registration = { name: 'on-a-disk', operator_id: '1' };
+  const registered = await sendJson({ ...anonymous, path: '/v1/agents/register' }, registration);
   const caller = { ...anonymous, key: memberOf(registered, 'api_key') };
   const body = { type: 'csv_upload', credentials: {} };
   const connected = await sendJson({ ...caller, path: '/v1/data-sources/connect' }, body);
