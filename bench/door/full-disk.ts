@@ -92,7 +92,10 @@ try {
     service.printed(/ is up(?: at|:) .*\n/).then(() => service.stdout, () => service.stdout + service.stderr),
     sleep(START_MS, 'neither up nor over', { ref: false }),
   ]);
-  judge('a start on a full disk', { status: 0, text: outcome.slice(-2_000) }, 0, /disk/i);
+  const said = outcome.trim().split('\n').slice(-3).join('\n  ').slice(-600);
+  process.stdout.write(`a start on a full disk says: ${said}\n`);
+  // Which disk it is, and that it is full.
+  judge('a start on a full disk', { status: 0, text: said }, 0, /(?=[^]*liftgraph-small-)[^]*(?:disk|space)/i);
 } finally {
   const family = service.tree();
   service.signal('SIGKILL');

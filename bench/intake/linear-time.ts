@@ -21,7 +21,7 @@ const [SMALLEST, LARGEST] = [16 * KIB, 16 * KIB * KIB];
 const SEARCH_SIZE = 128 * KIB;
 const MOST_RATIO = 2.5;
 /** Below this a doubling is noise. */
-const FLOOR_MS = 80;
+const FLOOR_MS = 300;
 /** Long enough to tell; a shape is not made larger beyond it. */
 const ENOUGH_MS = 6_000;
 const TIMEOUT_MS = 40_000;
@@ -95,7 +95,7 @@ async function judge(shape: FileShape, fixedMs: number, from = SMALLEST, to = LA
   let ratio = 0;
   let before: number | undefined;
   for (let size = from; size <= to; size *= 2) {
-    const { status, tookMs } = await timed(shape, size);
+    const { status, tookMs } = await timed(shape, size, 1);
     let costMs = Math.max(0, tookMs - fixedMs);
     // Once more, both sizes, before it counts: something else may have been in the way.
     if (before !== undefined && before >= FLOOR_MS && costMs > MOST_RATIO * before && status !== 0) {
@@ -121,7 +121,7 @@ async function isSuspicious(shape: FileShape, fixedMs: number): Promise<boolean>
   return (
     twice.status === 0 ||
     once.status === 0 ||
-    (costMs > 2 * FLOOR_MS && costMs > MOST_RATIO * Math.max(FLOOR_MS / 2, once.tookMs - fixedMs))
+    (costMs > FLOOR_MS && costMs > MOST_RATIO * Math.max(FLOOR_MS / 4, once.tookMs - fixedMs))
   );
 }
 
