@@ -99,7 +99,7 @@ const unfoldingFiles: Readonly<Record<string, () => Buffer>> = {
   'compressed pages that are said to be larger than they are': endlessParquet,
 };
 
-const tinyParquetFiles = ['', 'PAR1', 'PAR1PAR1', 'PAR1\xff\xff\xff\x7fPAR1', 'PAR1\0\0\0\0PAR1', 'PAREx\x01\0\0\0PARE'];
+const tinyParquetFiles = ['', 'PAR1', 'PAR1PAR1', 'PAR1\xff\xff\xff\x7fPAR1', 'PAR1\0\0\0\0PAR1', 'PARE\x01\0\0\0PARE'];
 
 /** Files of one kind that are each hostile in their own way. */
 export const SHAPES: Readonly<Record<Format, readonly Shape[]>> = {
