@@ -26,13 +26,19 @@ export interface RunJob {
   readonly revision: number;
   /** How much longer than need be the run takes. */
   readonly delayMs: number;
+  /** That the source has received. */
+  readonly rows: number;
 }
+
+/** A run of more rows takes seconds of the processors and hundreds of megabytes. */
+const MANY_ROWS = 500_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0) }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0), rows: z.int().min(0).default(0) }),
   // Of one account in one environment (decision table of the contract, rate limits).
-  perGroup: { running: 4, waiting: 16 },
+  perShare: { running: 4, waiting: 16 },
+  isLarge: ({ rows }) => rows > MANY_ROWS,
 };
 
 const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);
@@ -111,7 +117,8 @@ export async function runAttribution(services: RunAttributionServices, principal
     await em.flush();
     if (input.autoRefresh) await listenToLateRows(em, dataSourceId);
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs }, { group: `${accountId}:${principal.environment}`, singletonKey: attribution.id });
+    const job: RunJob = { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs, rows: source.recordsSynced() };
+    await services.jobs.enqueue(em, RUN_QUEUE, job, { tenant: accountId, share: principal.environment, singletonKey: attribution.id });
     await settle(em, { attributionId: attribution.id });
     return attribution;
   });

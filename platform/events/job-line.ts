@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProblemError } from '../../schema/problems.ts';
+import type { SqlEntityManager } from '../postgres/database.ts';
+import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
+
+/** How many jobs of one tenant and share may run, and wait besides, at a time; any number may wait unless given. */
+export interface JobLimits {
+  readonly running: number;
+  readonly waiting?: number;
+}
+
+/** A job as it waits. */
+export interface WaitingJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly share: string;
+  readonly singletonKey: string;
+  readonly isLarge: boolean;
+  readonly data: object;
+  /** Time of ISO 8601, or an interval from now on, as PostgreSQL has them. */
+  readonly start: { readonly at: Date } | { readonly inS: number };
+}
+
+/** What a ticket was given: the data of a job, or nothing because nothing waits that may begin. */
+export type Taken = { readonly data: unknown; readonly tenant: string; readonly isLarge: boolean } | null;
+
+interface TakenRow {
+  readonly data: unknown;
+  readonly tenant: string;
+  readonly is_large: boolean | null;
+  readonly waits: boolean;
+}
+
+export interface JobLineOptions {
+  readonly queue: string;
+  readonly limits: JobLimits | undefined;
+  /** Attempts after the first one. */
+  readonly retryLimit: number;
+  /** Of this queue, in this process. */
+  readonly places: number;
+}
+
+/** As much of a connection pool as is needed here. */
+interface Sql {
+  executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+const CROWDED_RETRY_S = 5;
+const TURN_POLL_MS = 100;
+
+/**
+ * Puts a job in the line of its queue, as part of the caller's transaction.
+ * @returns false where one with its singleton key waits already
+ */
+export async function joinLine(em: SqlEntityManager, job: WaitingJob): Promise<boolean> {
+  const [startAfter, start] = 'at' in job.start ? ['?::timestamptz', job.start.at.toISOString()] : [`now() + ?::float8 * interval '1 second'`, job.start.inS];
+  const joined = await em.execute<unknown[]>(
+    `insert into ${SCHEMA}.waiting (id, queue, tenant, share, singleton_key, is_large, data, start_after) values (?, ?, ?, ?, ?, ?, ?::jsonb, ${startAfter})
+     on conflict (queue, singleton_key) do nothing returning id`,
+    [job.id, job.queue, job.tenant, job.share, job.singletonKey, job.isLarge, JSON.stringify(job.data), start],
+  );
+  return joined.length > 0;
+}
+
+/** Takes a waiting job out of the line, with the ticket that came with it, and one that waits for its next attempt. */
+export async function leaveLine(em: SqlEntityManager, queue: string, singletonKey: string): Promise<void> {
+  await em.execute(
+    `with gone as (delete from ${SCHEMA}.waiting where queue = ? and singleton_key = ? returning id)
+     delete from ${SCHEMA}.job where name = ? and state in ('created', 'retry') and (singleton_key = ? or (data is null and id in (select id from gone)))`,
+    [queue, singletonKey, queue, singletonKey],
+  );
+}
+
+/**
+ * One transaction of a share at a time counts, until it commits: so the limit is exact, whoever enqueues where.
+ * @throws ProblemError `rate_limit_exceeded` / `concurrency`
+ */
+export async function refuseCrowd(em: SqlEntityManager, queue: string, { running, waiting }: JobLimits, tenant: string, share: string): Promise<void> {
+  if (waiting === undefined) return;
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`${queue} ${tenant} ${share}`]);
+  const [row] = await em.execute<[{ unfinished: number }]>(
+    `select ((select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and group_tier = ? and state = 'active')
+           + (select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and group_tier = ? and state < 'active' and not blocked)
+           + (select count(*) from ${SCHEMA}.waiting where queue = ? and tenant = ? and share = ?))::int as unfinished`,
+    [queue, tenant, share, queue, tenant, share, queue, tenant, share],
+  );
+  const most = running + waiting;
+  if (row.unfinished < most) return;
+  throw new ProblemError('rate_limit_exceeded', `${most} of your analyses are running or waiting already (${running} run at a time). Try again when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
+}
+
+/**
+ * Gives tickets of one queue their jobs: a worker that becomes free comes with a ticket, which names no job, and leaves with
+ * that of the tenant whose turn it is. From then on ticket and job are one, through every further attempt.
+ */
+export class JobLine {
+  readonly #sql: Sql;
+  /** Of the queue: its name, how many of a share may run, attempts after the first one. */
+  readonly #values: readonly [string, number | null, number];
+  /** Large jobs leave one place of this process to the others. */
+  #largePlaces: number;
+
+  constructor(sql: Sql, { queue, limits, retryLimit, places }: JobLineOptions) {
+    this.#sql = sql;
+    this.#values = [queue, limits?.running ?? null, retryLimit];
+    this.#largePlaces = Math.max(1, places - 1);
+  }
+
+  /** Waits while everybody who waits has as many running as may; null when nobody waits. */
+  async takeNext(ticketId: string, signal: AbortSignal): Promise<Taken> {
+    for (;;) {
+      const mayBeLarge = this.#largePlaces > 0;
+      if (mayBeLarge) this.#largePlaces -= 1;
+      const row = await this.#ask(ticketId, mayBeLarge).catch((error: unknown) => {
+        if (mayBeLarge) this.#largePlaces += 1;
+        throw error;
+      });
+      if (mayBeLarge && row.is_large !== true) this.#largePlaces += 1;
+      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large };
+      if (!row.waits) return null;
+      await sleep(TURN_POLL_MS, undefined, { signal });
+    }
+  }
+
+  /** A large job has ended. */
+  giveBackLarge(): void {
+    this.#largePlaces += 1;
+  }
+
+  async #ask(ticketId: string, mayBeLarge: boolean): Promise<TakenRow> {
+    const { rows } = await this.#sql.executeSql(`select * from ${SCHEMA}.take_next($1, $4, $2, $5, $3)`, [...this.#values, ticketId, mayBeLarge]);
+    return rows[0] as TakenRow;
+  }
+}
