@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../schema/problems.ts';
+import { FairTurns, type Release } from '../fair-turns.ts';
 import type { SqlEntityManager } from '../postgres/database.ts';
 import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
 
@@ -22,8 +23,13 @@ export interface WaitingJob {
   readonly start: { readonly at: Date } | { readonly inS: number };
 }
 
-/** What a ticket was given: the data of a job, or nothing because nothing waits that may begin. */
-export type Taken = { readonly data: unknown; readonly tenant: string; readonly isLarge: boolean } | null;
+/** What a ticket was given. */
+export interface Taken {
+  readonly data: unknown;
+  readonly tenant: string;
+  /** Gives back the place that it has as a large one; null where it is none. */
+  readonly leaveLarge: Release | null;
+}
 
 interface TakenRow {
   readonly data: unknown;
@@ -98,34 +104,34 @@ export class JobLine {
   readonly #sql: Sql;
   /** Of the queue: its name, how many of a share may run, attempts after the first one. */
   readonly #values: readonly [string, number | null, number];
-  /** Large jobs leave one place of this process to the others. */
-  #largePlaces: number;
+  readonly #large: FairTurns;
 
   constructor(sql: Sql, { queue, limits, retryLimit, places }: JobLineOptions) {
     this.#sql = sql;
     this.#values = [queue, limits?.running ?? null, retryLimit];
-    this.#largePlaces = Math.max(1, places - 1);
+    // Large jobs leave one place of this process to the others.
+    const largePlaces = Math.max(1, places - 1);
+    this.#large = new FairTurns({ places: largePlaces, perTenant: largePlaces });
   }
 
   /** Waits while everybody who waits has as many running as may; null when nobody waits. */
-  async takeNext(ticketId: string, signal: AbortSignal): Promise<Taken> {
+  async takeNext(ticketId: string, signal: AbortSignal): Promise<Taken | null> {
     for (;;) {
-      const mayBeLarge = this.#largePlaces > 0;
-      if (mayBeLarge) this.#largePlaces -= 1;
-      const row = await this.#ask(ticketId, mayBeLarge).catch((error: unknown) => {
-        if (mayBeLarge) this.#largePlaces += 1;
+      const leaveLarge = this.#large.free > 0 ? await this.#large.take('') : null;
+      const row = await this.#ask(ticketId, leaveLarge !== null).catch((error: unknown) => {
+        leaveLarge?.();
         throw error;
       });
-      if (mayBeLarge && row.is_large !== true) this.#largePlaces += 1;
-      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large };
+      if (row.is_large !== true) leaveLarge?.();
+      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, leaveLarge: row.is_large ? leaveLarge : null };
       if (!row.waits) return null;
       await sleep(TURN_POLL_MS, undefined, { signal });
     }
   }
 
-  /** A large job has ended. */
-  giveBackLarge(): void {
-    this.#largePlaces += 1;
+  /** For a large job that has left its place, and goes on. */
+  async enterLarge(tenant: string, signal: AbortSignal): Promise<Release> {
+    return this.#large.take(tenant, signal);
   }
 
   async #ask(ticketId: string, mayBeLarge: boolean): Promise<TakenRow> {

@@ -2,7 +2,7 @@ import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type 
 import { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
-import { FairTurns } from '../fair-turns.ts';
+import { FairTurns, type Release } from '../fair-turns.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { JobLine, joinLine, leaveLine, refuseCrowd, type JobLimits, type Taken } from './job-line.ts';
@@ -189,13 +189,19 @@ class BossJobs implements Jobs {
 
     const handle = async (job: GroupedJob): Promise<void> => {
       // The ticket of a later attempt has its job already.
-      const taken = job.data === null ? await this.#takeNext(line, queue, job) : { data: job.data, tenant: job.groupId ?? '', isLarge: false };
+      const taken = job.data === null ? await this.#takeNext(line, queue, job) : { data: job.data, tenant: job.groupId ?? '', leaveLarge: null };
       if (taken === null) return;
-      let giveBack = await places.take(taken.tenant, job.signal);
+      const { tenant } = taken;
+      let { leaveLarge } = taken;
+      let leave: Release | undefined;
+      const enter = async (): Promise<void> => {
+        leave = await places.take(tenant, job.signal);
+      };
       const stepAside = async (work: () => Promise<void>): Promise<void> => {
         if (aside >= MAX_ASIDE) return;
         aside += 1;
-        giveBack();
+        leave?.();
+        leaveLarge?.();
         const deputy = await start();
         try {
           await work();
@@ -203,13 +209,15 @@ class BossJobs implements Jobs {
           aside -= 1;
           await this.#boss.offWork(queue.name, { id: deputy, wait: false });
         }
-        giveBack = await places.take(taken.tenant, job.signal);
+        if (leaveLarge !== null) leaveLarge = await line.enterLarge(tenant, job.signal);
+        await enter();
       };
       try {
+        await enter();
         await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside });
       } finally {
-        giveBack();
-        if (taken.isLarge) line.giveBackLarge();
+        leave?.();
+        leaveLarge?.();
       }
     };
     const start = (): Promise<string> => this.#startWorker<GroupedJob>(queue.name, {}, handle);
@@ -221,7 +229,7 @@ class BossJobs implements Jobs {
     );
   }
 
-  async #takeNext(line: JobLine, queue: Pick<JobQueue<unknown>, 'name' | 'expireInS'>, { id, signal }: GroupedJob): Promise<Taken> {
+  async #takeNext(line: JobLine, queue: Pick<JobQueue<unknown>, 'name' | 'expireInS'>, { id, signal }: GroupedJob): Promise<Taken | null> {
     try {
       return await line.takeNext(id, AbortSignal.any([signal, this.#stopping.signal]));
     } catch (error) {

@@ -9,7 +9,7 @@ import type { SourceKey } from '../touchpoints/source-key.ts';
 import type { RevenueOf } from '../touchpoints/range-revenue.ts';
 import { AttributionStore } from './attribution-store.ts';
 import { forgetProgress } from './progress.ts';
-import { RUN_QUEUE, type RunJob } from './run-attribution.ts';
+import { rowsOfRun, RUN_QUEUE, type RunJob } from './run-attribution.ts';
 
 /** Runs of completed analyses: any number may wait, and none of them holds up what is asked for. */
 export const REFRESH_QUEUE: JobQueue<RunJob> = { ...RUN_QUEUE, name: 'attribution.refresh', perShare: { running: 1 } };
@@ -78,7 +78,7 @@ async function beginRefresh({ database, jobs }: RefreshServices, tenant: LateRow
     await em.flush();
     await forgetProgress(em, id);
     const { accountId, environment, dataSourceId } = tenant;
-    const rows = (await new DataSourceStore(em).find(dataSourceId))?.recordsSynced() ?? 0;
+    const rows = await rowsOfRun(em, dataSourceId, { start: attribution.dateStart, end: attribution.dateEnd });
     await jobs.enqueue(em, REFRESH_QUEUE, { accountId, environment, attributionId: id, revision: revision + 1, delayMs: 0, rows }, { tenant: accountId });
     return true;
   });

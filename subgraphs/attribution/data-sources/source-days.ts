@@ -42,6 +42,15 @@ export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Prom
   return rows.map(({ day, rows: count, digest }) => ({ day, rows: Number(count), digest }));
 }
 
+/** How many rows are on record of the days from `first` to `last`, both inclusive. */
+export async function rowsOfDays(em: SqlEntityManager, dataSourceId: Uuid, first: string, last: string): Promise<number> {
+  const [row] = await em.execute<[{ rows: string }]>(
+    `select coalesce(sum(rows), 0) as rows from attribution.source_days where data_source_id = ? and day between ? and ?`,
+    [dataSourceId, first, last],
+  );
+  return Number(row.rows);
+}
+
 /** Days whose rows changed after a moment, per source and moment asked about, in the order asked. */
 export async function daysChangedSince(em: SqlEntityManager, asked: readonly { readonly dataSourceId: Uuid; readonly since: Date }[]): Promise<readonly ReadonlySet<string>[]> {
   if (asked.length === 0) return [];

@@ -186,6 +186,28 @@ test('who steps aside has others run in his place, and waits for one to go on', 
   expect(told).toEqual(['b runs', 'a has waited', 'b ends', 'a goes on']);
 });
 
+test('a large job that steps aside lets another large one have its place', async () => {
+  const queue = newQueue({ isLarge: () => true });
+  const [asideRuns, otherRuns] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const done: string[] = [];
+  const isOver = Promise.withResolvers<void>();
+  await jobs.work(queue, { concurrency: 2 }, async ({ data: { task }, aside }) => {
+    if (task === 'b1') otherRuns.resolve();
+    else {
+      await aside(async () => {
+        asideRuns.resolve();
+        await otherRuns.promise;
+      });
+    }
+    if (done.push(task) === 2) isOver.resolve();
+  });
+  await enqueue(queue, 'a1');
+  await asideRuns.promise;
+  await enqueue(queue, 'b1');
+  await isOver.promise;
+  expect(done.toSorted()).toEqual(['a1', 'b1']);
+});
+
 test('a share of a tenant that has as many running as may waits behind nobody of another share', async () => {
   const queue = newQueue({ perShare: { running: 1 } });
   const { handle, begun, until, end } = stage();
