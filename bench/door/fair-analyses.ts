@@ -53,7 +53,10 @@ try {
     const beganMs = performance.now();
     const { status, body } = await post('/attribution', { data_source_id: source, date_range: [startDate, endDate] }, neighbour, { prefer: `wait=${GIVE_UP_S}` });
     if (body['status'] !== 'completed') console.log(`the neighbour got ${status} ${JSON.stringify(body).slice(0, 200)}`);
-    return body['status'] === 'completed' ? performance.now() - beganMs : Infinity;
+    const tookMs = performance.now() - beganMs;
+    const { elapsed_ms: runMs = 0 } = (body['diagnostics'] ?? {}) as { readonly elapsed_ms?: number };
+    console.log(`the neighbour waited ${tookMs.toFixed(0)} ms, ${runMs} of them while it ran`);
+    return body['status'] === 'completed' ? tookMs : Infinity;
   };
   await ask();
   const quiet = await neighbours(ask, 0);

@@ -23,12 +23,12 @@ export interface WaitingJob {
   readonly start: { readonly at: Date } | { readonly inS: number };
 }
 
-/** What a ticket was given. */
+/** What a ticket was given, with a place to do it at. */
 export interface Taken {
   readonly data: unknown;
   readonly tenant: string;
-  /** Gives back the place that it has as a large one; null where it is none. */
-  readonly leaveLarge: Release | null;
+  readonly isLarge: boolean;
+  readonly leave: Release;
 }
 
 interface TakenRow {
@@ -96,19 +96,28 @@ export async function refuseCrowd(em: SqlEntityManager, queue: string, { running
   throw new ProblemError('rate_limit_exceeded', `${most} of your analyses are running or waiting already (${running} run at a time). Try again when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
 }
 
+/** Who takes a place: they go by turns. */
+const FROM_THE_LINE = 'line';
+const COMING_BACK = 'back';
+
 /**
  * Gives tickets of one queue their jobs: a worker that becomes free comes with a ticket, which names no job, and leaves with
- * that of the tenant whose turn it is. From then on ticket and job are one, through every further attempt.
+ * that of the tenant whose turn it is. From then on ticket and job are one, through every further attempt. Whoever works has
+ * one of the places of this process.
  */
 export class JobLine {
   readonly #sql: Sql;
   /** Of the queue: its name, how many of a share may run, attempts after the first one. */
   readonly #values: readonly [string, number | null, number];
+  readonly #places: FairTurns;
   readonly #large: FairTurns;
+  /** One of those who come back waits for a place: the one whose tenant's turn it is. */
+  readonly #back = new FairTurns({ places: 1, perTenant: 1 });
 
   constructor(sql: Sql, { queue, limits, retryLimit, places }: JobLineOptions) {
     this.#sql = sql;
     this.#values = [queue, limits?.running ?? null, retryLimit];
+    this.#places = new FairTurns({ places, perTenant: places });
     // Large jobs leave one place of this process to the others.
     const largePlaces = Math.max(1, places - 1);
     this.#large = new FairTurns({ places: largePlaces, perTenant: largePlaces });
@@ -117,21 +126,38 @@ export class JobLine {
   /** Waits while everybody who waits has as many running as may; null when nobody waits. */
   async takeNext(ticketId: string, signal: AbortSignal): Promise<Taken | null> {
     for (;;) {
-      const leaveLarge = this.#large.free > 0 ? await this.#large.take('') : null;
-      const row = await this.#ask(ticketId, leaveLarge !== null).catch((error: unknown) => {
+      const leavePlace = await this.#places.take(FROM_THE_LINE, signal);
+      const leaveLarge = this.#large.free > 0 ? await this.#large.take('') : undefined;
+      const leave = (): void => {
         leaveLarge?.();
+        leavePlace();
+      };
+      const row = await this.#ask(ticketId, leaveLarge !== undefined).catch((error: unknown) => {
+        leave();
         throw error;
       });
-      if (row.is_large !== true) leaveLarge?.();
-      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, leaveLarge: row.is_large ? leaveLarge : null };
+      if (row.is_large === false) leaveLarge?.();
+      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large, leave };
+      leave();
       if (!row.waits) return null;
       await sleep(TURN_POLL_MS, undefined, { signal });
     }
   }
 
-  /** For a large job that has left its place, and goes on. */
-  async enterLarge(tenant: string, signal: AbortSignal): Promise<Release> {
-    return this.#large.take(tenant, signal);
+  /** A place for a job that was taken before. */
+  async comeBack({ tenant, isLarge }: Pick<Taken, 'tenant' | 'isLarge'>, signal: AbortSignal): Promise<Release> {
+    const leaveLarge = isLarge ? await this.#large.take(tenant, signal) : undefined;
+    try {
+      const next = await this.#back.take(tenant, signal);
+      const leavePlace = await this.#places.take(COMING_BACK, signal).finally(next);
+      return () => {
+        leaveLarge?.();
+        leavePlace();
+      };
+    } catch (error) {
+      leaveLarge?.();
+      throw error;
+    }
   }
 
   async #ask(ticketId: string, mayBeLarge: boolean): Promise<TakenRow> {

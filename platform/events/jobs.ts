@@ -2,7 +2,6 @@ import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type 
 import { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
-import { FairTurns, type Release } from '../fair-turns.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { JobLine, joinLine, leaveLine, refuseCrowd, type JobLimits, type Taken } from './job-line.ts';
@@ -184,24 +183,16 @@ class BossJobs implements Jobs {
     await this.#ensureQueue(queue.name);
     const { concurrency = 1, onExhausted } = options;
     const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency });
-    const places = new FairTurns({ places: concurrency, perTenant: concurrency });
     let aside = 0;
 
     const handle = async (job: GroupedJob): Promise<void> => {
-      // The ticket of a later attempt has its job already.
-      const taken = job.data === null ? await this.#takeNext(line, queue, job) : { data: job.data, tenant: job.groupId ?? '', leaveLarge: null };
+      const taken = job.data === null ? await this.#takeNext(line, queue, job) : await laterAttempt(line, job);
       if (taken === null) return;
-      const { tenant } = taken;
-      let { leaveLarge } = taken;
-      let leave: Release | undefined;
-      const enter = async (): Promise<void> => {
-        leave = await places.take(tenant, job.signal);
-      };
+      let { leave } = taken;
       const stepAside = async (work: () => Promise<void>): Promise<void> => {
         if (aside >= MAX_ASIDE) return;
         aside += 1;
-        leave?.();
-        leaveLarge?.();
+        leave();
         const deputy = await start();
         try {
           await work();
@@ -209,15 +200,12 @@ class BossJobs implements Jobs {
           aside -= 1;
           await this.#boss.offWork(queue.name, { id: deputy, wait: false });
         }
-        if (leaveLarge !== null) leaveLarge = await line.enterLarge(tenant, job.signal);
-        await enter();
+        leave = await line.comeBack(taken, job.signal);
       };
       try {
-        await enter();
         await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside });
       } finally {
-        leave?.();
-        leaveLarge?.();
+        leave();
       }
     };
     const start = (): Promise<string> => this.#startWorker<GroupedJob>(queue.name, {}, handle);
@@ -280,6 +268,12 @@ class BossJobs implements Jobs {
     await this.#boss.createQueue(exhausted, { ...retention, retryLimit: 20, retryDelay: 5, retryBackoff: true, retryDelayMax: 300, notify: true });
     await this.#boss.createQueue(name, { ...retention, policy: 'short', deadLetter: exhausted, notify: true });
   }
+}
+
+/** The ticket of a later attempt has its job already. */
+async function laterAttempt(line: JobLine, { data, groupId, signal }: GroupedJob): Promise<Taken> {
+  const job = { tenant: groupId ?? '', isLarge: false };
+  return { ...job, data, leave: await line.comeBack(job, signal) };
 }
 
 /** Where a job goes after its last attempt. */
