@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { CrowdedTurnsError, FairTurns, type Release } from '../platform/fair-turns.ts';
 import { failure, type FailureCode } from './outcome.ts';
-import { CANCELLED, QUEUED } from './task-state.ts';
+import { CANCELLED } from './task-state.ts';
 import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
 import type { WorkOrder } from './worker.ts';
 
@@ -11,7 +12,7 @@ import type { WorkOrder } from './worker.ts';
 export interface ComputePoolOptions {
   /** default: one per core */
   readonly threads?: number;
-  /** tasks that may wait; further ones fail with `unavailable` */
+  /** tasks of one tenant that may wait; further ones fail with `unavailable` */
   readonly maxQueue?: number;
   /** called with every answer and the time since the task was ordered */
   readonly onAnswered?: (name: TaskName, outcome: 'ok' | FailureCode, elapsedMs: number) => void;
@@ -35,10 +36,16 @@ export interface ComputePoolStats {
   readonly utilization: number;
 }
 
-/** Runs the tasks of tasks.ts on threads. */
-export interface ComputePool {
+/** Runs the tasks of tasks.ts. */
+export interface TaskRunner {
   /** Never rejects: whatever goes wrong is a Failure. Typed arrays on SharedArrayBuffers are not copied. */
   run<Name extends TaskName>(name: Name, input: TaskInput<Name>, controls?: RunControls): Promise<TaskOutcome<Name>>;
+}
+
+/** Threads for tasks. By itself it runs them for nobody in particular. */
+export interface ComputePool extends TaskRunner {
+  /** For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago. */
+  of(tenant: string): TaskRunner;
   /** Resolves when every thread has loaded the models. */
   warm(): Promise<void>;
   stats(): ComputePoolStats;
@@ -55,27 +62,46 @@ const YOUNG_GENERATION_MB = 16;
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
 const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** A pool of `threads` threads; beyond `maxQueue` waiting tasks, `run` answers with a Failure. */
+/** A pool of `threads` threads; beyond `maxQueue` waiting tasks of a tenant, `run` answers with a Failure. */
 export function createComputePool({ threads = availableParallelism(), maxQueue = 256, onAnswered }: ComputePoolOptions = {}): ComputePool {
   const piscina = new Piscina({
     filename: workerFile(),
     name: 'execute',
     minThreads: threads,
     maxThreads: threads,
-    maxQueue,
     // Waiting in `Atomics.wait`, a thread would never come to free the ports of tasks that are over: 2.5 kB each.
     atomics: 'disabled',
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     // The parent may run under a loader hook or test flags; the threads need neither.
     execArgv: [],
   });
-  const states = new Set<Int32Array>();
+  const turns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
+  const open = new Set<OpenTask>();
   let closed = false;
 
-  const execute = async <Name extends TaskName>(name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls = {}): Promise<TaskOutcome<Name>> => {
+  const execute = async <Name extends TaskName>(tenant: string, name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls): Promise<TaskOutcome<Name>> => {
     if (closed) return failure('unavailable', 'The compute pool is closed.');
-    if (cancel?.aborted === true) return failure('cancelled', 'The task was cancelled.');
-    const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const task: OpenTask = { state: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), leaveQueue: new AbortController() };
+    const onCancel = (): void => end(task);
+    open.add(task);
+    cancel?.addEventListener('abort', onCancel, { once: true });
+    if (cancel?.aborted === true) end(task);
+    let release: Release | undefined;
+    try {
+      release = await turns.take(tenant, task.leaveQueue.signal);
+      return await runOnThread(task.state, name, input, onProgress);
+    } catch (error) {
+      if (task.leaveQueue.signal.aborted) return failure('cancelled', 'The task was cancelled.');
+      const reason = error instanceof CrowdedTurnsError ? 'the queue is full' : String(error instanceof Error ? error.message : error);
+      return failure('unavailable', `The compute pool could not run the task: ${reason}`);
+    } finally {
+      release?.();
+      cancel?.removeEventListener('abort', onCancel);
+      open.delete(task);
+    }
+  };
+
+  const runOnThread = async <Name extends TaskName>(state: Int32Array, name: Name, input: TaskInput<Name>, onProgress: RunControls['onProgress']): Promise<TaskOutcome<Name>> => {
     const { port1: ours, port2: theirs } = new MessageChannel();
     let answered = false;
     const report = (fraction: unknown): void => {
@@ -83,45 +109,50 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     };
     ours.on('message', report);
     ours.unref();
-    states.add(state);
-    // A task that still waits in the queue is answered at once; its order is skipped when its turn comes.
-    const cancelledInQueue = Promise.withResolvers<TaskOutcome<Name>>();
-    const onCancel = (): void => {
-      if (Atomics.exchange(state, 0, CANCELLED) === QUEUED) cancelledInQueue.resolve(failure('cancelled', 'The task was cancelled.'));
-    };
-    cancel?.addEventListener('abort', onCancel, { once: true });
     const order: WorkOrder<Name> = { name, input, progress: theirs, state };
     try {
-      const finished: Promise<TaskOutcome<Name>> = piscina.run(order, { transferList: [theirs] });
-      const outcome = await Promise.race([finished, cancelledInQueue.promise]);
+      const outcome: TaskOutcome<Name> = await piscina.run(order, { transferList: [theirs] });
       for (let left = receiveMessageOnPort(ours); left !== undefined; left = receiveMessageOnPort(ours)) report(left.message);
       return outcome;
-    } catch (error) {
-      return failure('unavailable', `The compute pool could not run the task: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       answered = true;
-      cancel?.removeEventListener('abort', onCancel);
-      states.delete(state);
       ours.close();
     }
   };
 
+  const runFor = async <Name extends TaskName>(tenant: string, name: Name, input: TaskInput<Name>, controls: RunControls = {}): Promise<TaskOutcome<Name>> => {
+    const startedMs = performance.now();
+    const outcome = await execute(tenant, name, input, controls);
+    onAnswered?.(name, outcome.ok ? 'ok' : outcome.code, performance.now() - startedMs);
+    return outcome;
+  };
+
   return {
-    async run(name, input, controls) {
-      const startedMs = performance.now();
-      const outcome = await execute(name, input, controls);
-      onAnswered?.(name, outcome.ok ? 'ok' : outcome.code, performance.now() - startedMs);
-      return outcome;
-    },
+    run: (name, input, controls) => runFor('', name, input, controls),
+    of: (tenant) => ({ run: (name, input, controls) => runFor(tenant, name, input, controls) }),
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
       await Promise.all(Array.from({ length: threads }, () => piscina.run({ arrived, threads }, { name: 'warm' })));
     },
-    stats: () => ({ threads: piscina.threads.length, queued: piscina.queueSize, running: Math.min(piscina.threads.length, Math.max(0, states.size - piscina.queueSize)), completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({ threads: piscina.threads.length, queued: turns.waiting, running: open.size - turns.waiting, completed: piscina.completed, utilization: piscina.utilization }),
     close: async () => {
       closed = true;
-      for (const state of states) Atomics.store(state, 0, CANCELLED);
+      for (const task of open) end(task);
       await piscina.close();
     },
   };
+}
+
+/** A task that was ordered and not answered yet. */
+interface OpenTask {
+  /** What its thread looks at. */
+  readonly state: Int32Array;
+  /** Ends its wait for a thread. */
+  readonly leaveQueue: AbortController;
+}
+
+/** The thread stops at its next look; a task that has none yet is answered at once. */
+function end({ state, leaveQueue }: OpenTask): void {
+  Atomics.store(state, 0, CANCELLED);
+  leaveQueue.abort();
 }

@@ -42,6 +42,11 @@ export class FairTurns {
     this.#options = options;
   }
 
+  /** Places that nobody has: only tenants who have as many as they may wait while there are some. */
+  get free(): number {
+    return this.#options.places - this.#taken;
+  }
+
   /** How many wait, of all tenants. */
   get waiting(): number {
     let waiting = 0;

@@ -28,6 +28,9 @@ export interface JobHandlersOptions {
   readonly clock: () => Date;
 }
 
+/** Of each kind beside analyses. A tenant has one place of them, so that a job of his that is stuck leaves one to the others. */
+const BESIDE_EACH_OTHER = 2;
+
 /** Takes jobs from every queue: analyses, refreshes after late rows, syncs, and purges of deleted sources. */
 export async function handleJobs({ backing, config, pool, keys, issuer, logger, clock }: JobHandlersOptions): Promise<void> {
   const { database, pubSub, jobs, clickhouse } = backing;
@@ -38,15 +41,15 @@ export async function handleJobs({ backing, config, pool, keys, issuer, logger, 
     await recordFailure(analyses, run, { code: 'internal', message: 'The analysis failed three times because of an error on our side. It is not billed; the log names the cause.' });
   };
   await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
-  await jobs.work(REFRESH_QUEUE, { onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
+  await jobs.work(REFRESH_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
 
   const refreshes = { database, jobs, logger, readRevenue: (key: SourceKey, queries: readonly RevenueQuery[]) => readRevenue(clickhouse, key, queries) };
-  await jobs.work(LATE_ROWS_QUEUE, {}, (job) => refreshAttributions(refreshes, job));
+  await jobs.work(LATE_ROWS_QUEUE, { concurrency: BESIDE_EACH_OTHER }, (job) => refreshAttributions(refreshes, job));
 
   const onSyncExhausted = async (sync: SyncJob, error: Error) => {
     logger.error({ err: error, syncId: sync.syncId }, 'a sync failed in every attempt');
     await failSync(database, sync, clock);
   };
-  await jobs.work(SYNC_QUEUE, { onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)));
-  await jobs.work(PURGE_QUEUE, {}, ({ data }) => purgeSource(clickhouse, data));
+  await jobs.work(SYNC_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onSyncExhausted }, (job) => throughOutages(job.signal, () => runSync(backing, measureSource(clickhouse, clock), job.data, clock)));
+  await jobs.work(PURGE_QUEUE, { concurrency: BESIDE_EACH_OTHER }, ({ data }) => purgeSource(clickhouse, data));
 }

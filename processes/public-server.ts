@@ -63,7 +63,7 @@ export interface PublicServer {
 }
 
 /** How long requests under way may take to finish when the service stops. */
-const DRAIN_MS = 15_000;
+const DRAIN_MS = 12_000;
 /** A GraphQL request is a mebibyte at most; whoever needs longer for it is slow on purpose. */
 const GRAPH_BODY_TIMEOUT_MS = 15_000;
 

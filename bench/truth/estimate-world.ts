@@ -1,4 +1,4 @@
-import type { ComputePool } from '../../compute/pool.ts';
+import type { TaskRunner } from '../../compute/pool.ts';
 import { DAY_S, DEFAULT_RUN_PARAMETERS } from '../../compute/run-options.ts';
 import { runTask } from '../../compute/tasks.ts';
 import type { TaskInput, TaskName, TaskOutcome } from '../../compute/tasks.ts';
@@ -26,7 +26,7 @@ export type Estimates = Readonly<Record<Method, Estimate>> & { readonly deltaR: 
 type Good<Name extends TaskName> = Extract<TaskOutcome<Name>, { readonly ok: true }>;
 
 /** Runs the tasks on this thread, in the order they come, and keeps what they answered. */
-function keepingPool(): ComputePool & { readonly answers: Map<TaskName, unknown> } {
+function keepingPool(): TaskRunner & { readonly answers: Map<TaskName, unknown> } {
   const answers = new Map<TaskName, unknown>();
   return {
     answers,
@@ -35,9 +35,6 @@ function keepingPool(): ComputePool & { readonly answers: Map<TaskName, unknown>
       answers.set(name, outcome);
       return Promise.resolve(outcome);
     },
-    warm: () => Promise.resolve(),
-    stats: () => ({ threads: 1, queued: 0, running: 0, completed: answers.size, utilization: 1 }),
-    close: () => Promise.resolve(),
   };
 }
 

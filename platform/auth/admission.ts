@@ -18,6 +18,8 @@ export interface ShownCredential {
   readonly id: string;
   /** UUID of the key that it is, or that it was given for: what ends the key ends both. */
   readonly keyId: string;
+  /** UUID of the account. */
+  readonly accountId: string;
 }
 
 /** A request that may go on. */
@@ -66,7 +68,7 @@ export interface Admission {
   whenEnded(credential: ShownCredential, ended: () => void): () => void;
   /**
    * Counts a stream that the credential opens in this process, until the returned function is called.
-   * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key has as many as it may
+   * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key, its account or everybody together has as many as may
    */
   openStream(credential: ShownCredential): () => void;
 }

@@ -108,7 +108,7 @@ export class PostgresAdmission implements Admission {
     if (place >= row.calls) await this.#refuse(row, arrival, place === row.calls);
     // Those who came behind him are counted, too, as if one had been let in after the other.
     const windows = windowsOf(row, limitsOf(row), row.calls - 1 - place);
-    return { principal: principalOf(row), pinnedVersion: row.api_version, windows, credential: { id: row.id, keyId: row.key_id } };
+    return { principal: principalOf(row), pinnedVersion: row.api_version, windows, credential: { id: row.id, keyId: row.key_id, accountId: row.account_id } };
   }
 
   /** The credential behind a secret, with so many calls counted; undefined where nobody was given it. */
@@ -186,8 +186,8 @@ export class PostgresAdmission implements Admission {
     return this.#ends.watch(credential, ended);
   }
 
-  openStream({ keyId }: ShownCredential): () => void {
-    return this.#streams.open(keyId);
+  openStream(credential: ShownCredential): () => void {
+    return this.#streams.open(credential);
   }
 }
 

@@ -1,7 +1,71 @@
 import { PgBoss } from 'pg-boss';
-import type { MigrationOwner } from '../postgres/migrate.ts';
+import type { Migration, MigrationOwner } from '../postgres/migrate.ts';
 
 export const JOBS_SCHEMA = 'jobs';
+
+/** Who comes anew goes before whoever was served within this time, and behind those who have waited for longer. */
+const NEWCOMER_LEAD = '1 minute';
+
+/**
+ * pg-boss takes the eldest job, whoever has asked for it. So its jobs are tickets ("something waits"), and what waits stands
+ * in a line of ours, from which a ticket is given the job of the tenant whose turn it is, under a lock.
+ */
+const FAIR_LINES: Migration = {
+  name: '002-fair-lines',
+  up: [
+    `create table ${JOBS_SCHEMA}.waiting (
+       id uuid primary key,
+       queue text not null,
+       tenant text not null,
+       share text not null,
+       singleton_key text not null,
+       is_large boolean not null,
+       data jsonb not null,
+       place bigint not null generated always as identity,
+       start_after timestamptz not null
+     )`,
+    `comment on table ${JOBS_SCHEMA}.waiting is 'jobs that wait for a first worker; each came with a ticket, but leaves with any'`,
+    `comment on column ${JOBS_SCHEMA}.waiting.share is 'limits of a queue hold within it; turns are those of the tenant'`,
+    `create unique index waiting_once on ${JOBS_SCHEMA}.waiting (queue, singleton_key)`,
+    `create index waiting_in_line on ${JOBS_SCHEMA}.waiting (queue, tenant, share, place)`,
+    `create table ${JOBS_SCHEMA}.turns (queue text not null, tenant text not null, last_turn timestamptz not null, primary key (queue, tenant))`,
+    // Fewest running first, then who was served longest ago. What runs is counted in the tickets that were given a job: a
+    // job that ends, or whose worker died, counts no more.
+    `create function ${JOBS_SCHEMA}.take_next(in_queue text, in_ticket uuid, in_most integer, in_large boolean, in_retries integer, out data jsonb, out tenant text, out is_large boolean, out waits boolean)
+       language plpgsql volatile
+       as $$ #variable_conflict use_column
+       declare chosen ${JOBS_SCHEMA}.waiting; begin
+         perform pg_advisory_xact_lock(hashtextextended(in_queue || ' turn', 0));
+         with busy as materialized (
+           select j.group_id as tenant, j.group_tier as share, count(*) as running from ${JOBS_SCHEMA}.job j
+           where j.name = in_queue and j.state = 'active' and j.group_id is not null group by 1, 2),
+         heads as (
+           select distinct on (w.tenant, w.share, w.is_large) w.id, w.tenant, w.share, w.start_after, w.place from ${JOBS_SCHEMA}.waiting w
+           where w.queue = in_queue and w.start_after <= clock_timestamp() and (in_large or not w.is_large)
+           order by w.tenant, w.share, w.is_large, w.place),
+         next as (
+           select h.id from heads h left join ${JOBS_SCHEMA}.turns t on t.queue = in_queue and t.tenant = h.tenant
+           where in_most is null or coalesce((select b.running from busy b where b.tenant = h.tenant and b.share = h.share), 0) < in_most
+           order by coalesce((select sum(b.running) from busy b where b.tenant = h.tenant), 0),
+             greatest(t.last_turn, h.start_after - interval '${NEWCOMER_LEAD}'), h.place
+           limit 1)
+         delete from ${JOBS_SCHEMA}.waiting w where w.id = (select next.id from next) returning * into chosen;
+         waits := chosen.id is not null or exists (select from ${JOBS_SCHEMA}.waiting w where w.queue = in_queue and w.start_after <= clock_timestamp());
+         if chosen.id is null then return; end if;
+         -- An attempt that ended before it had a job is none of the job's.
+         update ${JOBS_SCHEMA}.job j
+           set data = chosen.data, group_id = chosen.tenant, group_tier = chosen.share, singleton_key = chosen.singleton_key, retry_limit = j.retry_count + in_retries
+           where j.name = in_queue and j.id = in_ticket and j.state = 'active';
+         if not found then raise exception 'the ticket % is no longer that of its worker', in_ticket; end if;
+         insert into ${JOBS_SCHEMA}.turns values (in_queue, chosen.tenant, clock_timestamp()) on conflict (queue, tenant) do update set last_turn = excluded.last_turn;
+         delete from ${JOBS_SCHEMA}.turns t where t.queue = in_queue and t.last_turn < clock_timestamp() - interval '1 hour';
+         data := chosen.data;
+         tenant := chosen.tenant;
+         is_large := chosen.is_large;
+       end $$`,
+    `drop function ${JOBS_SCHEMA}.take_turn(text, uuid, integer)`,
+  ],
+};
 
 /** pg-boss brings its tables itself, as the owner; the application only reads and writes rows. */
 export const jobsOwner: MigrationOwner = {
@@ -25,6 +89,7 @@ export const jobsOwner: MigrationOwner = {
            end $$`,
       ],
     },
+    FAIR_LINES,
   ],
   install: async (ownerUrl) => {
     const boss = new PgBoss({ connectionString: ownerUrl, schema: JOBS_SCHEMA, createSchema: false, supervise: false, schedule: false, max: 1 });

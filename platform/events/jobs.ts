@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type JobWithMetadata } from 'pg-boss';
 import { Registry } from 'prom-client';
 import type { z } from 'zod';
 import type { SqlEntityManager } from '../postgres/database.ts';
-import { ProblemError } from '../../schema/problems.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
+import { JobLine, joinLine, leaveLine, refuseCrowd, type JobLimits, type Taken } from './job-line.ts';
 import { JobMetrics } from './job-metrics.ts';
 import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
 
@@ -13,23 +12,30 @@ import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
 export interface JobQueue<T> {
   readonly name: string;
   readonly data: z.ZodType<T>;
-  /** How many jobs of one group may run, and wait besides, at a time; groups are not limited when absent. */
-  readonly perGroup?: { readonly running: number; readonly waiting: number };
-}
-
-export interface EnqueueOptions {
+  /** How many jobs of one share of a tenant may run, and wait besides, at a time; shares are not limited when absent. */
+  readonly perShare?: JobLimits;
+  /** Jobs that may take all places of a process but one, so that there is soon one for others; none when absent. */
+  readonly isLarge?: (data: T) => boolean;
   /** Attempts after the first one; 2. */
   readonly retryLimit?: number;
   /** An attempt may run this long; 900 s. */
   readonly expireInS?: number;
+}
+
+/** For what a tenant may have any number of: one runs at a time, and not for ever, so that none holds up those of others. */
+export const ONE_BY_ONE = { perShare: { running: 1 }, expireInS: 300 } as const;
+
+export interface EnqueueOptions {
+  /** Whose job it is: a worker that becomes free takes that of the tenant who has the fewest running and was served longest ago. */
+  readonly tenant: string;
+  /** What the limits of the queue hold for, of what is the tenant's; all of it when absent. */
+  readonly share?: string;
   /** Not before this time; now when absent. */
   readonly startAfter?: Date;
   /** Not before so many seconds, by the database's clock. */
   readonly startAfterS?: number;
   /** While a job with this key waits to be started, further ones are dropped. */
   readonly singletonKey?: string;
-  /** Whose job it is, for the limits of its queue. */
-  readonly group?: string;
 }
 
 export interface Job<T> {
@@ -39,6 +45,8 @@ export interface Job<T> {
   readonly attempt: number;
   /** Aborts when the attempt ran out of time or was taken over, or the process stops: its result counts no more. */
   readonly signal: AbortSignal;
+  /** Does what needs no place, waiting above all, while another job has it; leaves it out where too many do so already. */
+  aside(work: () => Promise<void>): Promise<void>;
 }
 
 export interface WorkOptions<T> {
@@ -53,11 +61,11 @@ export interface Jobs {
   /**
    * Part of the caller's transaction: no commit, no job. Workers are woken by the commit.
    * @returns the job's id; undefined when one with the same `singletonKey` is waiting already
-   * @throws ProblemError `rate_limit_exceeded` / `concurrency` when as many jobs of its group run and wait as may
+   * @throws ProblemError `rate_limit_exceeded` / `concurrency` when as many jobs of its share run and wait as may
    */
-  enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options?: EnqueueOptions): Promise<string | undefined>;
+  enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions): Promise<string | undefined>;
   /** Part of the caller's transaction: whatever waits under this `singletonKey` is not begun any more. What runs goes on. */
-  withdraw(em: SqlEntityManager, queue: JobQueue<unknown>, singletonKey: string): Promise<void>;
+  withdraw(em: SqlEntityManager, queue: Pick<JobQueue<unknown>, 'name'>, singletonKey: string): Promise<void>;
   /** Starts handling jobs of the queue; a handler that throws is tried again. */
   work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void>;
   /** Takes no more jobs, waits for the running ones, and gives up those still running at the deadline. */
@@ -81,6 +89,8 @@ export interface JobsOptions {
 /** Name of the connections of a process that takes jobs. */
 export const TAKING_JOBS = 'liftgraph-worker';
 const RETRY_LIMIT = 2;
+/** Attempts count from when a ticket has a job. */
+const TICKET_RETRY_LIMIT = 1_000;
 const EXPIRE_IN_S = 900;
 const POLL_S = 2;
 const MIN_POLL_S = 0.5;
@@ -88,8 +98,12 @@ const POOL_MAX = 4;
 const QUERY_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 1_500;
 const STOP_TIMEOUT_MS = 15_000;
-const TURN_POLL_MS = 100;
+/** Jobs of a queue that may have stepped aside at a time, in this process: a worker more takes the place of each. */
+const MAX_ASIDE = 64;
 const KEEP_FINISHED_S = 7 * 86_400;
+
+/** As pg-boss hands it out: without data as long as the ticket has no job. */
+type GroupedJob = Omit<BossJob, 'data'> & { readonly data: object | null; readonly groupId?: string | null };
 
 /** The lease in parts: silence is noticed after half of it, by a check every tenth; three heartbeats fit into the silence. */
 function leaseParts(leaseS: number) {
@@ -137,6 +151,7 @@ class BossJobs implements Jobs {
   readonly #lease: ReturnType<typeof leaseParts>;
   readonly #metrics: JobMetrics;
   readonly #queues = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
 
   constructor(boss: PgBoss, options: JobsOptions) {
     this.#boss = boss;
@@ -145,63 +160,85 @@ class BossJobs implements Jobs {
     this.#metrics = new JobMetrics(options.registry ?? new Registry());
   }
 
-  async enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions = {}): Promise<string | undefined> {
+  async enqueue<T>(em: SqlEntityManager, queue: JobQueue<T>, data: T, options: EnqueueOptions): Promise<string | undefined> {
     const transaction = em.getTransactionContext<Parameters<typeof fromKysely>[0]>();
     if (transaction === undefined) throw new TypeError('a job is enqueued inside a transaction');
     await this.#ensureQueue(queue.name);
-    if (options.group !== undefined) await refuseCrowd(em, queue, options.group);
+    const { tenant, share = '' } = options;
+    if (queue.perShare !== undefined) await refuseCrowd(em, queue.name, queue.perShare, tenant, share);
     const id = crypto.randomUUID();
-    const job = {
-      id,
-      data: queue.data.parse(data) as object,
-      retryLimit: options.retryLimit ?? RETRY_LIMIT,
-      expireInSeconds: options.expireInS ?? EXPIRE_IN_S,
-      heartbeatSeconds: this.#lease.silenceS,
-      // The queue's policy allows one waiting job per key.
-      singletonKey: options.singletonKey ?? id,
-      ...(options.startAfter === undefined ? {} : { startAfter: options.startAfter }),
-      ...(options.startAfterS === undefined ? {} : { startAfter: `${options.startAfterS} seconds` }),
-      ...(options.group === undefined ? {} : { group: { id: options.group } }),
-    };
-    const inserted = await this.#boss.insert(queue.name, [job], { db: fromKysely(transaction), returnId: true });
-    return inserted?.[0];
+    const parsed = queue.data.parse(data);
+    const start = options.startAfter === undefined ? { inS: options.startAfterS ?? 0 } : { at: options.startAfter };
+    const joined = await joinLine(em, { id, queue: queue.name, tenant, share, singletonKey: options.singletonKey ?? id, isLarge: queue.isLarge?.(parsed) ?? false, data: parsed as object, start });
+    if (!joined) return undefined;
+    await this.#boss.insert(queue.name, [{ ...this.#ticket(queue), id, singletonKey: id, startAfter: 'at' in start ? start.at : `${start.inS} seconds` }], { db: fromKysely(transaction) });
+    return id;
   }
 
-  async withdraw(em: SqlEntityManager, queue: JobQueue<unknown>, singletonKey: string): Promise<void> {
-    await em.execute(`delete from ${SCHEMA}.job where name = ? and singleton_key = ? and state in ('created', 'retry')`, [queue.name, singletonKey]);
+  #ticket({ expireInS = EXPIRE_IN_S }: Pick<JobQueue<unknown>, 'expireInS'>) {
+    return { retryLimit: TICKET_RETRY_LIMIT, expireInSeconds: expireInS, heartbeatSeconds: this.#lease.silenceS };
+  }
+
+  async withdraw(em: SqlEntityManager, queue: Pick<JobQueue<unknown>, 'name'>, singletonKey: string): Promise<void> {
+    await leaveLine(em, queue.name, singletonKey);
   }
 
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {
     await this.#ensureQueue(queue.name);
-    for (let worker = 0; worker < (options.concurrency ?? 1); worker += 1) {
-      await this.#startWorker<BossJob>(queue.name, queue.perGroup === undefined ? {} : { groupConcurrency: queue.perGroup.running }, async (job) => {
-        if (queue.perGroup !== undefined) await this.#awaitTurn(queue.name, job, queue.perGroup.running);
-        await handler({ id: job.id, data: queue.data.parse(job.data), attempt: job.retryCount + 1, signal: job.signal });
-      });
-    }
-    const { onExhausted } = options;
+    const { concurrency = 1, onExhausted } = options;
+    const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency });
+    let aside = 0;
+
+    const handle = async (job: GroupedJob): Promise<void> => {
+      const taken = job.data === null ? await this.#takeNext(line, queue, job) : await laterAttempt(line, job);
+      if (taken === null) return;
+      let { leave } = taken;
+      const stepAside = async (work: () => Promise<void>): Promise<void> => {
+        if (aside >= MAX_ASIDE) return;
+        aside += 1;
+        leave();
+        const deputy = await start();
+        try {
+          await work();
+        } finally {
+          aside -= 1;
+          await this.#boss.offWork(queue.name, { id: deputy, wait: false });
+        }
+        leave = await line.comeBack(taken, job.signal);
+      };
+      try {
+        await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside });
+      } finally {
+        leave();
+      }
+    };
+    const start = (): Promise<string> => this.#startWorker<GroupedJob>(queue.name, {}, handle);
+
+    for (let worker = 0; worker < concurrency; worker += 1) await start();
     if (onExhausted === undefined) return;
     await this.#startWorker<JobWithMetadata>(exhaustedQueue(queue.name), { includeMetadata: true }, (job) =>
       onExhausted(queue.data.parse(job.data), failureOf(job.sourceOutput)),
     );
   }
 
-  /** Seldom waits: only where more jobs of a group were fetched at once than may run. */
-  async #awaitTurn(queueName: string, job: BossJob, most: number): Promise<void> {
-    for (;;) {
-      const { rows } = await this.#boss.getDb().executeSql(`select ${SCHEMA}.take_turn($1, $2, $3) as taken`, [queueName, job.id, most]);
-      if ((rows as readonly { readonly taken: boolean }[])[0]!.taken) return;
-      await sleep(TURN_POLL_MS, undefined, { signal: job.signal });
+  async #takeNext(line: JobLine, queue: Pick<JobQueue<unknown>, 'name' | 'expireInS'>, { id, signal }: GroupedJob): Promise<Taken | null> {
+    try {
+      return await line.takeNext(id, AbortSignal.any([signal, this.#stopping.signal]));
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error;
+      // This process ends while nobody may begin: another one gets the ticket.
+      await this.#boss.insert(queue.name, [this.#ticket(queue)]);
+      return null;
     }
   }
 
-  async #startWorker<J extends BossJob>(queueName: string, options: { includeMetadata?: boolean; groupConcurrency?: number }, run: (job: J) => Promise<void>): Promise<void> {
+  async #startWorker<J extends Pick<BossJob, 'id' | 'retryCount'>>(queueName: string, options: { includeMetadata?: boolean }, run: (job: J) => Promise<void>): Promise<string> {
     const { pollS, heartbeatS } = this.#lease;
     const workOptions = { ...options, pollingIntervalSeconds: pollS, notifyPollingIntervalSeconds: pollS, heartbeatRefreshSeconds: heartbeatS };
     const workerId: string = await this.#boss.work(queueName, workOptions, async (jobs: BossJob[]) => {
       // Look again right after this job: more may be waiting, or this one for its next attempt.
       this.#boss.notifyWorker(workerId);
-      const job = jobs[0] as J;
+      const job = jobs[0] as unknown as J;
       try {
         await this.#metrics.counted(queueName, () => run(job));
       } catch (error) {
@@ -209,9 +246,11 @@ class BossJobs implements Jobs {
         throw error;
       }
     });
+    return workerId;
   }
 
   async stop(timeoutMs: number = STOP_TIMEOUT_MS): Promise<void> {
+    this.#stopping.abort();
     await this.#boss.stop({ graceful: true, timeout: timeoutMs });
   }
 
@@ -235,23 +274,10 @@ class BossJobs implements Jobs {
   }
 }
 
-const CROWDED_RETRY_S = 5;
-
-/**
- * One transaction of a group at a time counts, until it commits: so the limit is exact, whoever enqueues where. Each
- * half of the sum is read from an index that pg-boss keeps.
- */
-async function refuseCrowd(em: SqlEntityManager, { name, perGroup }: JobQueue<unknown>, group: string): Promise<void> {
-  if (perGroup === undefined) return;
-  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`${name} ${group}`]);
-  const [row] = await em.execute<[{ unfinished: number }]>(
-    `select ((select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and state = 'active')
-           + (select count(*) from ${SCHEMA}.job where name = ? and group_id = ? and state < 'active' and not blocked))::int as unfinished`,
-    [name, group, name, group],
-  );
-  const most = perGroup.running + perGroup.waiting;
-  if (row.unfinished < most) return;
-  throw new ProblemError('rate_limit_exceeded', `${most} of your analyses are running or waiting already (${perGroup.running} run at a time). Try again when one has finished.`, { code: 'concurrency', retryAfterS: CROWDED_RETRY_S });
+/** The ticket of a later attempt has its job already. */
+async function laterAttempt(line: JobLine, { data, groupId, signal }: GroupedJob): Promise<Taken> {
+  const job = { tenant: groupId ?? '', isLarge: false };
+  return { ...job, data, leave: await line.comeBack(job, signal) };
 }
 
 /** Where a job goes after its last attempt. */

@@ -37,7 +37,8 @@ export type Taken<Answer> = { readonly held: HeldClaim<Answer> } | { readonly an
 /** Who may answer a key, and what was answered; exact across processes. */
 export interface Claims {
   /**
-   * Takes the key, or tells what was answered to it; while another attempt runs, waits up to ten seconds for its end.
+   * Takes the key, or tells what was answered to it; while another attempt runs, waits up to ten seconds for its end, unless
+   * sixteen of the same scope wait already.
    * @throws ProblemError `idempotency_conflict` (the key came with another request), `idempotency_in_progress`
    */
   take<Answer>(request: KeyedRequest, answer: z.ZodType<Answer>): Promise<Taken<Answer>>;
@@ -64,6 +65,8 @@ interface TakenRow {
 
 const LEASE_MS = 30_000;
 const WAIT_MS = 10_000;
+/** Requests of one scope that may wait at a time, in this process: each asks the database about once a second. */
+const MAX_WAITING = 16;
 /** Notifications can be lost with their connection, and the end of a lease sends none. */
 const POLL_MS = 1_000;
 const RENEWALS_PER_LEASE = 3;
@@ -72,6 +75,8 @@ const RENEWALS_PER_LEASE = 3;
 export class PostgresClaims implements Claims {
   readonly #options: ClaimsOptions;
   readonly #secretsOf: (scope: string, key: string) => ClaimSecrets;
+  /** How many wait, by scope. */
+  readonly #waiting = new Map<string, number>();
   readonly #unknown = new Batches<Attempt, boolean>((attempts) => this.#takeUnknown(attempts));
   /** A commit of its own for each would make the disk the limit. */
   readonly #keeping = new Batches<Keeping, Buffer | null>((answers) => this.#keepAll(answers), { atOnce: 1 });
@@ -87,7 +92,7 @@ export class PostgresClaims implements Claims {
     const deadlineMs = performance.now() + (this.#options.waitMs ?? WAIT_MS);
     if (await this.#unknown.add(attempt)) return { held: this.#held({ ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
     let row = await this.#try(attempt);
-    if (row.state === 'running') row = await this.#waitFor(attempt, deadlineMs);
+    if (row.state === 'running') row = await this.#waitInShare(scope, row, () => this.#waitFor(attempt, deadlineMs));
     switch (row.state) {
       case 'conflict':
         throw idempotencyConflict();
@@ -97,6 +102,20 @@ export class PostgresClaims implements Claims {
         return { answer: answer.parse(opened(secrets, 'answer', row.answer!)) };
       case 'taken':
         return { held: this.#held({ ...secrets, attemptId: attempt.attemptId, hasEffect: row.effect !== null }, answer) };
+    }
+  }
+
+  /** Waits, unless too many of the scope do so already. */
+  async #waitInShare(scope: string, row: TakenRow, wait: () => Promise<TakenRow>): Promise<TakenRow> {
+    const before = this.#waiting.get(scope) ?? 0;
+    if (before >= MAX_WAITING) return row;
+    this.#waiting.set(scope, before + 1);
+    try {
+      return await wait();
+    } finally {
+      const left = this.#waiting.get(scope)! - 1;
+      if (left === 0) this.#waiting.delete(scope);
+      else this.#waiting.set(scope, left);
     }
   }
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PostgresDialect, PostgresPool } from 'kysely';
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg';
 import { ProblemError } from '../../schema/problems.ts';
+import { FairTurns } from '../fair-turns.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { ScopedQuery, type TimedQuery } from './scoped-query.ts';
 import { lend, type Session } from './session.ts';
@@ -12,6 +13,9 @@ import { settingsOf, type TenantScope } from './tenant-scope.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
 const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests than it can answer. Try again in a second.', { code: 'overloaded', retryAfterS: 1 });
+
+/** Of the connections: as many as one account may have at a time. The others are there for whoever comes meanwhile. */
+const SHARE_OF_ONE = 3 / 4;
 
 /** How busy the connections of a process are. */
 export interface DatabaseLoad {
@@ -37,6 +41,9 @@ export class SessionPool {
   readonly #linePool: Pool;
   readonly #lines: SharedLines;
   readonly #queue: StandingQueue;
+  readonly #turns: FairTurns;
+  /** Who asks without a tenant is a tenant of his own. */
+  #strangers = 0;
   /** Connections older than the last one found dead are not trusted any more. */
   #generation = 0;
   readonly #generationOf = new WeakMap<PoolClient, number>();
@@ -45,6 +52,7 @@ export class SessionPool {
   constructor(pool: Pool, linePool: Pool, logger: Logger) {
     this.pool = pool;
     this.#linePool = linePool;
+    this.#turns = new FairTurns({ places: pool.options.max, perTenant: Math.max(1, Math.floor(pool.options.max * SHARE_OF_ONE)) });
     this.#lines = new SharedLines({ connect: () => this.#connectTrusted(linePool), max: linePool.options.max, nowMs: () => performance.now() });
     this.#queue = new StandingQueue({
       nowMs: () => performance.now(),
@@ -64,12 +72,17 @@ export class SessionPool {
   refuseWhenOverloaded(announced: number): void {
     // As many questions as there are connections are being answered, however they share lines.
     const questions = Math.max(0, this.#lines.pending + announced - this.pool.options.max);
-    if (this.#queue.isTooLong(this.pool.waitingCount + questions)) throw OVERLOADED;
+    if (this.#queue.isTooLong(this.#crowd() + questions)) throw OVERLOADED;
+  }
+
+  /** Who waits for a connection; nobody where there are some, and accounts wait for connections of their own only. */
+  #crowd(): number {
+    return this.#turns.free > 0 ? 0 : this.#turns.waiting;
   }
 
   load(): DatabaseLoad {
-    const { options, totalCount, idleCount, waitingCount } = this.pool;
-    return { max: options.max, open: totalCount, idle: idleCount, waiting: waitingCount, lines: this.#linePool.totalCount, questions: this.#lines.pending };
+    const { options, totalCount, idleCount } = this.pool;
+    return { max: options.max, open: totalCount, idle: idleCount, waiting: this.#turns.waiting, lines: this.#linePool.totalCount, questions: this.#lines.pending };
   }
 
   /** A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if any. */
@@ -83,19 +96,19 @@ export class SessionPool {
 
   /** One statement on a connection of its own. */
   async perform<Row extends QueryResultRow>(query: TimedQuery): Promise<Row[]> {
-    return (await this.#alone((client) => client.query<Row>(query))).rows;
+    return (await this.#alone(undefined, (client) => client.query<Row>(query))).rows;
   }
 
   /** Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for that included. */
   async performAs(tenant: TenantScope | string, statements: readonly [QueryConfig, ...QueryConfig[]], timeoutMs: number): Promise<void> {
     const settings = settingsOf(tenant);
     const deadlineMs = performance.now() + timeoutMs;
-    await this.#alone((client) => ScopedQuery.send(client, settings, statements.slice(0, -1), { ...statements.at(-1)!, query_timeout: Math.max(1, deadlineMs - performance.now()) }));
+    await this.#alone(tenant, (client) => ScopedQuery.send(client, settings, statements.slice(0, -1), { ...statements.at(-1)!, query_timeout: Math.max(1, deadlineMs - performance.now()) }));
   }
 
   /** What goes wrong costs the connection, since nobody knows what it is still busy with. */
-  async #alone<Result>(send: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#connectTrusted(this.pool);
+  async #alone<Result>(tenant: TenantScope | string | undefined, send: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    const client = await this.#connectInTurn(tenant);
     return this.#noticingSilence(async () => {
       try {
         const result = await send(client);
@@ -130,13 +143,35 @@ export class SessionPool {
     return {
       connect: async () => {
         const session = this.sessions.getStore();
-        const client = await this.#connectTrusted(this.pool);
+        const client = await this.#connectInTurn(session?.tenant);
         if (session !== undefined) lend(client, session);
         return client;
       },
       end: async () => this.pool.end(),
       options: this.pool.options,
     };
+  }
+
+  /** A connection when it is the tenant's turn, who gives the turn back with it. Waits as long as for the connection itself. */
+  async #connectInTurn(tenant: TenantScope | string | undefined): Promise<PoolClient> {
+    const holder = typeof tenant === 'object' ? tenant.accountId : (tenant ?? `stranger ${(this.#strangers += 1)}`);
+    const waitMs = this.pool.options.connectionTimeoutMillis;
+    const giveBack = await this.#turns.take(holder, waitMs === undefined ? undefined : AbortSignal.timeout(waitMs)).catch((error: unknown) => {
+      // As node-postgres says it.
+      throw new Error('timeout exceeded when trying to connect', { cause: error });
+    });
+    try {
+      const client = await this.#connectTrusted(this.pool);
+      const release = client.release.bind(client);
+      client.release = (destroy) => {
+        giveBack();
+        release(destroy);
+      };
+      return client;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
 
   async #connectTrusted(pool: Pool): Promise<PoolClient> {

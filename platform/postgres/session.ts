@@ -23,6 +23,7 @@ const BEGIN_STATEMENTS = 2;
 export class Session {
   /** What opens the transaction; it travels with the first statement, since a round trip costs more than most statements. */
   readonly beginSql: string;
+  readonly tenant: TenantScope | string | undefined;
   #client: PoolClient | undefined;
   #expired = false;
   #isBeginDue = false;
@@ -32,6 +33,7 @@ export class Session {
 
   /** @throws TypeError when the scope names what is not a UUID or environment */
   constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
+    this.tenant = tenant;
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }

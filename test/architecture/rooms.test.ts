@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Which rooms a file may import from, by the path of the file; the first matching row counts. */
 const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
   ['schema/', ['schema/']],
-  ['compute/', ['compute/', 'schema/']],
+  ['compute/', ['compute/', 'schema/', 'platform/fair-turns.ts']],
   ['platform/', ['platform/', 'schema/']],
   ['subgraphs/attribution/', ['subgraphs/attribution/', 'platform/', 'schema/', 'compute/pool.ts', 'compute/tasks.ts', 'compute/journey-tables.ts', 'compute/outcome.ts', 'compute/run-options.ts', 'compute/numerics/largest-remainder.ts']],
   ['subgraphs/agents/', ['subgraphs/agents/', 'platform/', 'schema/']],

@@ -138,6 +138,40 @@ describe('the compute pool', () => {
     expect(await small.run('shapley', { paths })).toMatchObject({ ok: false, code: 'unavailable' });
   });
 
+  test('tenants take turns at the threads, however many tasks one of them has ordered first', async () => {
+    const one = createComputePool({ threads: 1 });
+    const answered: string[] = [];
+    const order = async (tenant: string, task: string): Promise<void> => {
+      expect((await one.of(tenant).run('shapley', { paths })).ok).toBe(true);
+      answered.push(task);
+    };
+    await Promise.all([...['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((task) => order('a', task)), order('b', 'b1'), order('b', 'b2'), order('c', 'c1')]);
+    expect(answered).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4', 'a5', 'a6']);
+    await one.close();
+  });
+
+  test('a tenant alone has all threads, and a neighbour the next that is free', async () => {
+    const cancels = Array.from({ length: 6 }, () => new AbortController());
+    const heavyTasks = cancels.map(({ signal }) => pool.of('a').run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }));
+    expect(pool.stats()).toMatchObject({ running: 2, queued: 4 });
+    const neighbour = pool.of('b').run('shapley', { paths });
+    expect(pool.stats()).toMatchObject({ running: 2, queued: 5 });
+    cancels[0]!.abort();
+    expect((await neighbour).ok).toBe(true);
+    // The neighbour was served before four that had been ordered earlier; one of them has his thread now.
+    expect(pool.stats()).toMatchObject({ running: 2, queued: 3 });
+    for (const cancel of cancels) cancel.abort();
+    for (const outcome of await Promise.all(heavyTasks)) expect(outcome).toMatchObject({ code: 'cancelled' });
+  });
+
+  test('what one tenant has too many of is his own trouble', async () => {
+    const small = createComputePool({ threads: 1, maxQueue: 2 });
+    const crowd = Array.from({ length: 6 }, () => small.of('a').run('shapley', { paths }));
+    expect((await small.of('b').run('shapley', { paths })).ok).toBe(true);
+    expect((await Promise.all(crowd)).map((outcome) => (outcome.ok ? 'ok' : outcome.code))).toEqual(['ok', 'ok', 'ok', 'unavailable', 'unavailable', 'unavailable']);
+    await small.close();
+  });
+
   test('closing ends what runs', async () => {
     const other = createComputePool({ threads: 1 });
     await other.warm();

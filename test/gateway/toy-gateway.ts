@@ -55,7 +55,7 @@ class ToyAdmission implements Admission {
     if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));
     if (authorization === 'Bearer early') return Promise.reject(new ProblemError('service_unavailable', 'The database is away.', { retryAfterS: 2 }));
     if (authorization !== 'Bearer good' || this.revoked.has(authorization)) return Promise.reject(new ProblemError('invalid_api_key', 'The key is unknown.'));
-    return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId } });
+    return Promise.resolve({ principal: PRINCIPAL, pinnedVersion: null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }], credential: { id: PRINCIPAL.credentialId, keyId: PRINCIPAL.credentialId, accountId: PRINCIPAL.accountId } });
   }
 
   enterWorkspace(_principal: Principal, workspaceId: string): Promise<Principal> {
@@ -73,8 +73,8 @@ class ToyAdmission implements Admission {
     return () => this.watches.delete(ended);
   }
 
-  openStream({ keyId }: ShownCredential): () => void {
-    return this.streams.open(keyId);
+  openStream(credential: ShownCredential): () => void {
+    return this.streams.open(credential);
   }
 
   consumeNonce(principal: Principal | null, clientAddress: string, nonce: string | undefined): Promise<void> {

@@ -36,7 +36,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
       if (authorization === 'Bearer expired') throw new ProblemError('expired_api_key', 'The key has expired.');
       if (scopes === undefined) throw new ProblemError('invalid_api_key', 'The key is unknown.');
       const principal: Principal = { kind: 'agent', accountId: 'a', agentId: 'b', credentialId: authorization!, scopes, environment: authorization === 'Bearer test' ? 'sandbox' : 'live', proof: 'secret', workspace: null };
-      return { principal, pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }, { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 }], credential: { id: authorization!, keyId: authorization! } };
+      return { principal, pinnedVersion: authorization === 'Bearer test' ? '2025-11-01' : null, windows: [{ name: 'minute', limit: 60, remaining: 41, resetsInS: 18 }, { name: 'day', limit: 10_000, remaining: 9_120, resetsInS: 40_211 }], credential: { id: authorization!, keyId: authorization!, accountId: principal.accountId } };
     },
     async enterWorkspace(_principal, workspaceId) {
       throw new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`);
@@ -49,7 +49,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
       watches.add(ended);
       return () => watches.delete(ended);
     },
-    openStream: ({ keyId }) => streams.open(keyId),
+    openStream: (credential) => streams.open(credential),
     async consumeNonce(principal, clientAddress, nonce) {
       log.push('nonce');
       if (nonce === undefined) throw new ProblemError('missing_nonce', 'Send X-Nonce.', { param: 'header:X-Nonce' });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EventTable, PathTable } from '../../../compute/journey-tables.ts';
 import { toCents } from '../../../compute/numerics/largest-remainder.ts';
 import type { Failure } from '../../../compute/outcome.ts';
-import type { ComputePool } from '../../../compute/pool.ts';
+import type { TaskRunner } from '../../../compute/pool.ts';
 import type { RunOptions } from '../../../compute/run-options.ts';
 import { DEFAULT_RUN_PARAMETERS } from '../../../compute/run-options.ts';
 import type { TaskName, TaskOutcome } from '../../../compute/tasks.ts';
@@ -64,7 +64,7 @@ export interface RunParameters {
 }
 
 export interface RunServices {
-  readonly pool: ComputePool;
+  readonly pool: TaskRunner;
   readonly onProgress: (event: ProgressEvent) => void;
   readonly signal: AbortSignal;
   /** Monotonic milliseconds. */

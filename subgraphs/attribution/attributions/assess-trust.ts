@@ -1,4 +1,4 @@
-import type { ComputePool } from '../../../compute/pool.ts';
+import type { TaskRunner } from '../../../compute/pool.ts';
 import type { TaskInput, TaskOutcome } from '../../../compute/tasks.ts';
 import { canonicalDigest } from '../../../platform/trust/canonical-json.ts';
 import { isBaselineChannel } from '../data-sources/data-source.ts';
@@ -42,7 +42,7 @@ export interface RunProvenance {
 }
 
 export interface AssessmentServices {
-  readonly pool: ComputePool;
+  readonly pool: TaskRunner;
   readonly signal: AbortSignal;
 }
 

@@ -9,10 +9,10 @@ import type { SourceKey } from '../touchpoints/source-key.ts';
 import type { RevenueOf, RevenueQuery } from '../touchpoints/range-revenue.ts';
 import { AttributionStore } from './attribution-store.ts';
 import { forgetProgress } from './progress.ts';
-import { RUN_QUEUE, type RunJob } from './run-attribution.ts';
+import { rowsOfRun, RUN_QUEUE, type RunJob } from './run-attribution.ts';
 
-/** Runs of completed analyses. They wait behind nobody's limit, and nobody waits behind them. */
-export const REFRESH_QUEUE: JobQueue<RunJob> = { name: 'attribution.refresh', data: RUN_QUEUE.data };
+/** Runs of completed analyses: any number may wait, and none of them holds up what is asked for. */
+export const REFRESH_QUEUE: JobQueue<RunJob> = { ...RUN_QUEUE, name: 'attribution.refresh', perShare: { running: 1 } };
 
 /** Least relative change of the revenue in its range that an analysis is run again for: 0.1 % (decisions of the contract, states). */
 const LEAST_CHANGE = { numerator: 1, denominator: 1_000 } as const;
@@ -77,7 +77,9 @@ async function beginRefresh({ database, jobs }: RefreshServices, tenant: LateRow
     attribution.beginRefresh();
     await em.flush();
     await forgetProgress(em, id);
-    await jobs.enqueue(em, REFRESH_QUEUE, { accountId: tenant.accountId, environment: tenant.environment, attributionId: id, revision: revision + 1, delayMs: 0 });
+    const { accountId, environment, dataSourceId } = tenant;
+    const rows = await rowsOfRun(em, dataSourceId, { start: attribution.dateStart, end: attribution.dateEnd });
+    await jobs.enqueue(em, REFRESH_QUEUE, { accountId, environment, attributionId: id, revision: revision + 1, delayMs: 0, rows }, { tenant: accountId });
     return true;
   });
 }

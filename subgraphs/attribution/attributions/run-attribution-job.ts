@@ -142,15 +142,21 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     earliestDay: source.statistics?.earliest ?? null,
     verifiedParts: source.verifiedParts ?? null,
   };
-  const data = await throughOutages(job.signal, () =>
-    services.loadRunData(query, (stage) => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] }), job.signal),
-  );
+  const announce = (stage: keyof typeof messages): void => onProgress({ kind: 'PROGRESS', stage, progress: messages[stage][0], message: messages[stage][1] });
+  const isSlowed = job.data.delayMs > 0;
+  if (isSlowed) {
+    // Before the rows are read: whoever waits should hold as little as possible.
+    announce('loading');
+    announce('building_journeys');
+    await job.aside(() => slowDown(job, onProgress));
+  }
+  const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal));
   services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
-  await slowDown(job, onProgress);
   const parameters = parametersOf(attribution, source);
+  const pool = services.pool.of(attribution.accountId);
   let outcomes: ModelOutcomes | undefined;
-  const analysis = analyze(data, parameters, { pool: services.pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
-  const assess = measureEvidence(data, parameters, { pool: services.pool, signal: job.signal });
+  const analysis = analyze(data, parameters, { pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
+  const assess = measureEvidence(data, parameters, { pool, signal: job.signal });
   const figures = await analysis;
   onProgress({ kind: 'PROGRESS', stage: 'intervals', progress: 0.92, message: 'Checking the figures' });
   try {

@@ -6,11 +6,13 @@ import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
 import { listenToLateRows } from '../data-sources/late-rows.ts';
+import { rowsOfDays, UNDATED } from '../data-sources/source-days.ts';
 import { requireSource, type SourceServices } from '../data-sources/require-source.ts';
 import { servingAgent, type IsAgent } from '../data-sources/serving-agent.ts';
 import { workspaceOf } from '../data-sources/workspace-of.ts';
@@ -26,13 +28,19 @@ export interface RunJob {
   readonly revision: number;
   /** How much longer than need be the run takes. */
   readonly delayMs: number;
+  /** That are stored of its days. */
+  readonly rows: number;
 }
+
+/** A run of more rows takes seconds of the processors and hundreds of megabytes. */
+const MANY_ROWS = 500_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
-  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0) }),
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0), rows: z.int().min(0).default(0) }),
   // Of one account in one environment (decision table of the contract, rate limits).
-  perGroup: { running: 4, waiting: 16 },
+  perShare: { running: 4, waiting: 16 },
+  isLarge: ({ rows }) => rows > MANY_ROWS,
 };
 
 const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);
@@ -111,10 +119,22 @@ export async function runAttribution(services: RunAttributionServices, principal
     await em.flush();
     if (input.autoRefresh) await listenToLateRows(em, dataSourceId);
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
-    await services.jobs.enqueue(em, RUN_QUEUE, { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs }, { group: `${accountId}:${principal.environment}`, singletonKey: attribution.id });
+    const rows = await rowsOfRun(em, dataSourceId, dateRange);
+    const job: RunJob = { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs, rows };
+    await services.jobs.enqueue(em, RUN_QUEUE, job, { tenant: accountId, share: principal.environment, singletonKey: attribution.id });
     await settle(em, { attributionId: attribution.id });
     return attribution;
   });
+}
+
+/** How far before its range a run may read. */
+const REACH_BACK_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** About as many rows as a run reads: those of its range and before it; all of aggregated paths without dates. */
+export async function rowsOfRun(em: SqlEntityManager, dataSourceId: Uuid, { start, end }: DateRange): Promise<number> {
+  const first = new Date(Date.parse(start) - REACH_BACK_DAYS * DAY_MS).toISOString().slice(0, 10);
+  return (await rowsOfDays(em, dataSourceId, first, end)) + (await rowsOfDays(em, dataSourceId, UNDATED, UNDATED));
 }
 
 function columnsOf(range: DateRange) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../../../platform/auth/principal.ts';
-import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
@@ -18,6 +18,7 @@ export interface PurgeJob {
 export const PURGE_QUEUE: JobQueue<PurgeJob> = {
   name: 'data-source.purge',
   data: z.object({ accountId: uuid, dataSourceId: uuid }),
+  ...ONE_BY_ONE,
 };
 
 /**
@@ -32,7 +33,7 @@ export async function deleteDataSource(database: Database, jobs: Jobs, principal
     source.mapping = null;
     await em.flush();
     const job: PurgeJob = { accountId: source.accountId, dataSourceId };
-    await jobs.enqueue(em, PURGE_QUEUE, job, { startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
+    await jobs.enqueue(em, PURGE_QUEUE, job, { tenant: source.accountId, startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
     await settle(em, {});
   });
 }

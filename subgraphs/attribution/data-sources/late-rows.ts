@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
-import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import { uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { DataSource } from './data-source.ts';
@@ -16,12 +16,13 @@ export interface LateRowsJob {
 export const LATE_ROWS_QUEUE: JobQueue<LateRowsJob> = {
   name: 'data-source.late-rows',
   data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid }),
+  // Nobody asks again for a look that failed, so it is tried for long.
+  retryLimit: 20,
+  ...ONE_BY_ONE,
 };
 
 /** Files often come in a row; one look at what they changed is enough. */
 const SETTLE_S = 2;
-/** Nobody asks again for a look that failed, so it is tried for long. */
-const RETRY_LIMIT = 20;
 
 /** Names what a source has received so far: as long as it stays the same, no rows have come. */
 export type Arrivals = string;
@@ -66,5 +67,5 @@ export async function listenToLateRows(em: SqlEntityManager, dataSourceId: Uuid)
 const LOCK = `hashtextextended('late rows ' || ?, 0)`;
 
 async function enqueueLook(em: SqlEntityManager, jobs: Jobs, { accountId, environment, dataSourceId }: LateRowsJob): Promise<void> {
-  await jobs.enqueue(em, LATE_ROWS_QUEUE, { accountId, environment, dataSourceId }, { singletonKey: dataSourceId, startAfterS: SETTLE_S, retryLimit: RETRY_LIMIT });
+  await jobs.enqueue(em, LATE_ROWS_QUEUE, { accountId, environment, dataSourceId }, { singletonKey: dataSourceId, startAfterS: SETTLE_S, tenant: accountId });
 }

@@ -56,6 +56,15 @@ export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Prom
   return rows.map(({ day, rows: count, digest }) => ({ day, rows: Number(count), digest }));
 }
 
+/** How many rows are on record of the days from `first` to `last`, both inclusive. */
+export async function rowsOfDays(em: SqlEntityManager, dataSourceId: Uuid, first: string, last: string): Promise<number> {
+  const [row] = await em.execute<[{ rows: string }]>(
+    `select coalesce(sum(rows), 0) as rows from attribution.source_days where data_source_id = ? and day between ? and ?`,
+    [dataSourceId, first, last],
+  );
+  return Number(row.rows);
+}
+
 /** Asks for the days of a source whose rows changed after a moment, among those from `first` to `last` and {@link UNDATED}. */
 export interface ChangeQuestion {
   readonly dataSourceId: Uuid;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../../schema/value-lists.ts';
 import type { Environment, Principal } from '../../../platform/auth/principal.ts';
-import type { JobQueue, Jobs } from '../../../platform/events/jobs.ts';
+import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../platform/postgres/database.ts';
@@ -23,6 +23,7 @@ export interface SyncJob {
 export const SYNC_QUEUE: JobQueue<SyncJob> = {
   name: 'data-source.sync',
   data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid, syncId: uuid }),
+  ...ONE_BY_ONE,
 };
 
 /** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
@@ -58,7 +59,7 @@ export async function requestSync(services: SourceServices & { readonly jobs: Jo
     await settle(em, { syncId: sync.id as Uuid });
     if (source.isSynthetic()) return sync;
     const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
-    await services.jobs.enqueue(em, SYNC_QUEUE, job);
+    await services.jobs.enqueue(em, SYNC_QUEUE, job, { tenant: source.accountId });
     return sync;
   });
 }

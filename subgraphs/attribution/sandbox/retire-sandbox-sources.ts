@@ -7,6 +7,6 @@ import { PURGE_QUEUE } from '../data-sources/delete-data-source.ts';
 export async function retireSandboxSources(database: Database, jobs: Jobs): Promise<void> {
   await database.asNobody(async (em) => {
     const retired = await em.execute<{ account_id: Uuid; data_source_id: Uuid }[]>(`select account_id, data_source_id from attribution.retire_old_sandbox_sources()`);
-    for (const source of retired) await jobs.enqueue(em, PURGE_QUEUE, { accountId: source.account_id, dataSourceId: source.data_source_id });
+    for (const source of retired) await jobs.enqueue(em, PURGE_QUEUE, { accountId: source.account_id, dataSourceId: source.data_source_id }, { tenant: source.account_id });
   });
 }

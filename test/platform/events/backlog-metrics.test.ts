@@ -62,7 +62,7 @@ test('events, deliveries and jobs are shown while they wait, with the age of the
     await insertDelivery(em, { ...delivery, attempt: 2, scheduledAt: new Date(Date.now() + 3_600_000) });
     await insertDelivery(em, { ...delivery, attempt: 3, claimedBy: { sender: newUuid(), leaseMs: 60_000 } });
   });
-  await database.asNobody((em) => jobs.enqueue(em, QUEUE, {}));
+  await database.asNobody((em) => jobs.enqueue(em, QUEUE, {}, { tenant: 'somebody' }));
   const shown = await figures();
   expect(shown).toMatchObject({ outbox_events_waiting: 2, webhook_deliveries_due: 1 });
   expect(shown['outbox_oldest_event_age_seconds']).toBeGreaterThan(0);

@@ -5,9 +5,9 @@ const { createJobs } = await import('../../../platform/events/jobs.ts');
 const { pino } = await import('pino');
 const { z } = await import('zod');
 
-process.once('message', async ({ url, queue, leaseS }) => {
+process.once('message', async ({ url, queue, retryLimit, leaseS }) => {
   const jobs = await createJobs({ url, leaseS, logger: pino({ level: 'silent' }) });
-  await jobs.work({ name: queue, data: z.unknown() }, {}, (job) => {
+  await jobs.work({ name: queue, retryLimit, data: z.unknown() }, {}, (job) => {
     process.send(job.attempt);
     return new Promise(() => {});
   });

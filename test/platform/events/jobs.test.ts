@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { createJobs, type Job, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
+import { createJobs, type EnqueueOptions, type Job, type JobQueue, type Jobs } from '../../../platform/events/jobs.ts';
 import { jobsOwner } from '../../../platform/events/jobs-migrations.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../../platform.ts';
@@ -15,6 +15,7 @@ interface Task {
 
 const logger = pino({ level: 'silent' });
 const LEASE_S = 2;
+const NOBODY = { tenant: 'nobody' };
 let testDatabase: TestDatabase;
 let database: Database;
 let jobs: Jobs;
@@ -31,8 +32,8 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const newQueue = (): JobQueue<Task> => ({ name: `test.${randomUUID()}`, data: z.object({ task: z.string() }) });
-const enqueue = (queue: JobQueue<Task>, task: string, options = {}) => database.asNobody((em) => jobs.enqueue(em, queue, { task }, options));
+const newQueue = (policy: Partial<JobQueue<Task>> = {}): JobQueue<Task> => ({ name: `test.${randomUUID()}`, data: z.object({ task: z.string() }), ...policy });
+const enqueue = (queue: JobQueue<Task>, task: string, options: Partial<EnqueueOptions> = {}) => database.asNobody((em) => jobs.enqueue(em, queue, { task }, { tenant: 'nobody', ...options }));
 
 /** Collects what a handler was given, and waits for the nth. */
 function collector<T>() {
@@ -62,7 +63,7 @@ test('a job of a transaction that is rolled back never existed', async () => {
   const handled = collector<string>();
   await jobs.work(queue, {}, async (job) => handled.add(job.data.task));
   const failing = database.asNobody(async (em) => {
-    await jobs.enqueue(em, queue, { task: 'rolled back' });
+    await jobs.enqueue(em, queue, { task: 'rolled back' }, NOBODY);
     throw new Error('on purpose');
   });
   await expect(failing).rejects.toThrow('on purpose');
@@ -72,9 +73,9 @@ test('a job of a transaction that is rolled back never existed', async () => {
 
 test('a job cannot be enqueued outside a transaction, nor with data of another shape', async () => {
   const queue = newQueue();
-  const outside = database.asNobody((em) => jobs.enqueue(em.fork(), queue, { task: 'x' }));
+  const outside = database.asNobody((em) => jobs.enqueue(em.fork(), queue, { task: 'x' }, NOBODY));
   await expect(outside).rejects.toThrow(/inside a transaction/);
-  await expect(database.asNobody((em) => jobs.enqueue(em, queue, { task: 1 } as unknown as Task))).rejects.toThrow(z.ZodError);
+  await expect(database.asNobody((em) => jobs.enqueue(em, queue, { task: 1 } as unknown as Task, NOBODY))).rejects.toThrow(z.ZodError);
 });
 
 test('a backlog is worked off without pauses, as many at a time as asked', async () => {
@@ -95,25 +96,25 @@ test('a backlog is worked off without pauses, as many at a time as asked', async
   expect(most).toBe(3);
 });
 
-describe('a queue with limits per group', () => {
-  const limited = (): JobQueue<Task> => ({ ...newQueue(), perGroup: { running: 2, waiting: 3 } });
+describe('a queue with limits per share', () => {
+  const limited = (): JobQueue<Task> => newQueue({ perShare: { running: 2, waiting: 3 } });
 
-  test('takes as many jobs of a group as may run and wait, whoever enqueues at the same time', async () => {
+  test('takes as many jobs of a share as may run and wait, whoever enqueues at the same time', async () => {
     const queue = limited();
     const elsewhere = await openDatabase({ url: testDatabase.applicationUrl, entities: [], applicationName: 'elsewhere', poolMax: 4, logger, timeoutMs: PATIENCE_MS });
-    await enqueue(queue, 'first', { group: 'a' });
-    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? database : elsewhere).asNobody((em) => jobs.enqueue(em, queue, { task: 'x' }, { group: 'a' }), { timeoutMs: 10_000 })));
+    await enqueue(queue, 'first', { tenant: 'a' });
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? database : elsewhere).asNobody((em) => jobs.enqueue(em, queue, { task: 'x' }, { tenant: 'a' }), { timeoutMs: 10_000 })));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ type: 'rate_limit_exceeded', problem: { status: 429, code: 'concurrency', retryAfterS: 5 } });
-    expect(await enqueue(queue, 'of somebody else', { group: 'b' })).toBeDefined();
+    expect(await enqueue(queue, 'of somebody else', { tenant: 'b' })).toBeDefined();
     expect(await enqueue(queue, 'of nobody')).toBeDefined();
     await elsewhere.close();
   });
 
-  test('runs no more of a group at once, and others meanwhile', async () => {
+  test('runs no more of a share at once, and others meanwhile', async () => {
     const queue = limited();
-    for (const task of ['a1', 'a2', 'a3', 'a4', 'a5']) await enqueue(queue, task, { group: 'a' });
-    await enqueue(queue, 'b1', { group: 'b' });
+    for (const task of ['a1', 'a2', 'a3', 'a4', 'a5']) await enqueue(queue, task, { tenant: 'a' });
+    await enqueue(queue, 'b1', { tenant: 'b' });
     const handled = collector<string>();
     const running: string[] = [];
     let most = 0;
@@ -128,7 +129,7 @@ describe('a queue with limits per group', () => {
     expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'b1']);
     expect(order.indexOf('b1')).toBeLessThan(5);
     expect(most).toBe(2);
-    await expect(enqueue(queue, 'a6', { group: 'a' })).resolves.toBeDefined();
+    await expect(enqueue(queue, 'a6', { tenant: 'a' })).resolves.toBeDefined();
   });
 });
 
@@ -182,7 +183,7 @@ test('a job for later waits for its time', async () => {
 });
 
 test('a job whose attempt runs too long is aborted and tried again', async () => {
-  const queue = newQueue();
+  const queue = newQueue({ expireInS: 1 });
   const handled = collector<number>();
   const aborted = collector<boolean>();
   await jobs.work(queue, {}, async (job) => {
@@ -191,26 +192,26 @@ test('a job whose attempt runs too long is aborted and tried again', async () =>
     await once(job.signal, 'abort');
     aborted.add(job.signal.aborted);
   });
-  await enqueue(queue, 'slow', { expireInS: 1 });
+  await enqueue(queue, 'slow');
   expect(await handled.until(2)).toEqual([1, 2]);
   expect(await aborted.until(1)).toEqual([true]);
 });
 
 test('the job of a killed worker is taken over, and its owner told when every worker dies of it', async () => {
-  const queue = newQueue();
+  const queue = newQueue({ retryLimit: 1 });
   const script = fileURLToPath(new URL('doomed-worker.mjs', import.meta.url));
   const takenBy: number[] = [];
   const killed = async () => {
     const worker = fork(script, { execArgv: [] });
     const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => ['exited'])])) as [number | 'ready'];
     expect(message).toBe('ready');
-    worker.send({ url: testDatabase.applicationUrl, queue: queue.name, leaseS: LEASE_S });
+    worker.send({ url: testDatabase.applicationUrl, queue: queue.name, retryLimit: queue.retryLimit, leaseS: LEASE_S });
     const [attempt] = (await once(worker, 'message')) as [number];
     takenBy.push(attempt);
     worker.kill('SIGKILL');
     await once(worker, 'exit');
   };
-  await enqueue(queue, 'deadly', { retryLimit: 1 });
+  await enqueue(queue, 'deadly');
   await killed();
   await killed();
   const exhausted = collector<string>();

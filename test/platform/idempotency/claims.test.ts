@@ -149,7 +149,26 @@ describe('claims on idempotency keys', () => {
     await first.giveUp();
   });
 
-  test('a key that was given up is free again, for another request too', async () => {
+  test('a scope has so many waiting and no more, and other scopes wait as before', async () => {
+  const claims = claimsWith({ waitMs: 3_000 });
+  const [key, theirKey] = [freshKey(), freshKey()];
+  const ours = await held(key, claims);
+  const neighbour = (wanted: string) => claims.take({ scope: 'account b live', key: wanted, fingerprint: FINGERPRINT }, answerSchema);
+  const theirs = await neighbour(theirKey);
+  const outcomes: unknown[] = [];
+  const crowd = Array.from({ length: 20 }, () => take(key, claims).catch((error: unknown) => error).then((outcome) => outcomes.push(outcome)));
+  while (outcomes.length < 4) await sleep(20);
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ type: 'idempotency_in_progress' });
+  const waiting = neighbour(theirKey);
+  if ('answer' in theirs) throw new Error('was answered already');
+  await theirs.held.keep({ text: 'theirs' });
+  expect(await waiting).toEqual({ answer: { text: 'theirs' } });
+  await ours.keep({ text: 'ours' });
+  await Promise.all(crowd);
+  expect(outcomes.slice(4)).toEqual(Array.from({ length: 16 }, () => ({ answer: { text: 'ours' } })));
+});
+
+test('a key that was given up is free again, for another request too', async () => {
     const key = freshKey();
     const first = await held(key);
     const waiting = take(key);

@@ -224,6 +224,22 @@ describe('questions', () => {
     await impatient.close();
   });
 
+  test('one account leaves connections to the others, and its crowd is nobody else\'s overload', async () => {
+    const crowd = Array.from({ length: 60 }, () => database.asTenant(alice, (em) => em.execute('select pg_sleep(0.2)')).then(() => undefined, (error: unknown) => error));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const beganMs = performance.now();
+    const { waiting } = database.load();
+    expect(waiting).toBeGreaterThan(0);
+    database.refuseWhenOverloaded();
+    expect(await database.asTenant(bob, (em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
+    expect(await database.perform({ name: 'test.perform', text: 'select 2 as two', values: [] })).toEqual([{ two: 2 }]);
+    const tookMs = performance.now() - beganMs;
+    expect(database.load().waiting).toBeGreaterThan(0);
+    // Behind the crowd it would have been the time of ten of theirs, and more.
+    expect(tookMs).toBeLessThan(1_500);
+    await Promise.all(crowd);
+  });
+
   test('of more than can be answered, the last are told so at once', async () => {
     const startedAtMs = performance.now();
     const refusedAtMs: number[] = [];

@@ -32,6 +32,8 @@ export type ReadingInstructions = Omit<ReadingOrder, 'path' | 'unpackedPath' | '
 /** Readers at a time: small files, and large ones beside them. One tenant has one of each at most. */
 const SMALL_PLACES = 6;
 const LARGE_PLACES = 2;
+/** Records of uploads that are written at a time, of all tenants. */
+const RECORD_PLACES = 4;
 /** Uploads of one tenant that arrive, wait or are read. */
 const MAX_UPLOADS_PER_TENANT = 100;
 /** An upload may fill so much of what the disk has left when it comes, so that one never fills it for all. */
@@ -52,6 +54,7 @@ export class ReadingRoom {
   readonly #limits: ReadingLimits;
   readonly #small = new FairTurns({ places: SMALL_PLACES, perTenant: 1 });
   readonly #large = new FairTurns({ places: LARGE_PLACES, perTenant: 1 });
+  readonly #records = new FairTurns({ places: RECORD_PLACES, perTenant: 1 });
   readonly #readers = new Set<ReaderProcess>();
   /** By tenant, the one that has been idle longest first. */
   readonly #idle = new Map<string, { readonly reader: ReaderProcess; readonly timer: NodeJS.Timeout }>();
@@ -80,6 +83,16 @@ export class ReadingRoom {
       if (left === 0) this.#uploads.delete(tenant);
       else this.#uploads.set(tenant, left);
     };
+  }
+
+  /** Writes the record of one upload of a tenant at a time: else a hundred would each hold a connection to wait for the same row. */
+  async recorded<T>(tenant: string, write: () => Promise<T>): Promise<T> {
+    const release = await this.#records.take(tenant);
+    try {
+      return await write();
+    } finally {
+      release();
+    }
   }
 
   /**

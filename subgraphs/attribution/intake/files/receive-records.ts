@@ -44,7 +44,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
   assertReadable(records);
   const leave = services.readingRoom.enter(principal.accountId);
   try {
-    const { source, upload } = await beginUpload(services, principal, dataSourceId);
+    const { source, upload } = await services.readingRoom.recorded(principal.accountId, () => beginUpload(services, principal, dataSourceId));
     const signs = new SignsOfLife(services, source, upload);
     try {
       await using file = await services.readingRoom.receive(source.accountId, records.body, MAX_CONTENT_BYTES, (bytes) => signs.progress(bytes));
@@ -55,7 +55,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
         release();
       }
     } catch (error) {
-      await failUpload(services, source, upload, error);
+      await services.readingRoom.recorded(source.accountId, () => failUpload(services, source, upload, error));
       throw error;
     } finally {
       signs.end();
