@@ -141,7 +141,7 @@ describe('the health of a process', () => {
     const worker = await startJobs(true);
     const health = healthNow();
     expect((await health()).checks['queue']).toEqual({ status: 'ok', queueDepth: 0 });
-    await database.asNobody((em) => worker.enqueue(em, RUN_QUEUE, { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0 }));
+    await database.asNobody((em) => worker.enqueue(em, RUN_QUEUE, { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0 }, { tenant: 'account' }));
     expect(await queueStanding(database, RUN_QUEUE.name)).toMatchObject({ waiting: 1, running: 0, isServed: true });
     // It has waited for a quarter of an hour.
     await owner.query(`update jobs.job set created_on = now() - interval '15 minutes', start_after = now() - interval '15 minutes'`);
