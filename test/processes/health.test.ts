@@ -14,7 +14,7 @@ import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { healthOf, KeptCheck } from '../../processes/health.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../../rest-adapter/representations/health-report.ts';
-import { RUN_QUEUE } from '../../subgraphs/attribution/attributions/run-attribution.ts';
+import { RUN_QUEUE, type RunJob } from '../../subgraphs/attribution/attributions/run-attribution.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../platform.ts';
 
 const logger = pino({ level: 'silent' });
@@ -141,7 +141,7 @@ describe('the health of a process', () => {
     const worker = await startJobs(true);
     const health = healthNow();
     expect((await health()).checks['queue']).toEqual({ status: 'ok', queueDepth: 0 });
-    await database.asNobody((em) => worker.enqueue(em, RUN_QUEUE, { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0 }, { tenant: 'account' }));
+    await database.asNobody((em) => worker.enqueue<RunJob>(em, RUN_QUEUE, { accountId: newUuid(), attributionId: newUuid(), revision: 1, environment: 'live', delayMs: 0, rows: 0 }, { tenant: 'account' }));
     expect(await queueStanding(database, RUN_QUEUE.name)).toMatchObject({ waiting: 1, running: 0, isServed: true });
     // It has waited for a quarter of an hour.
     await owner.query(`update jobs.job set created_on = now() - interval '15 minutes', start_after = now() - interval '15 minutes'`);

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +50,7 @@ export class ReaderProcess {
   readonly #exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   #output = '';
   #ended = false;
+  #isGivenUp = false;
   /** Of the file under way. */
   #reading: Reading | undefined;
   /** What the system still lets it have. */
@@ -65,7 +65,10 @@ export class ReaderProcess {
     this.#frames = framesOf(this.#child.stdout)[Symbol.asyncIterator]();
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve({ code, signal }));
-      this.#child.once('error', () => resolve({ code: null, signal: null }));
+      this.#child.once('error', (error) => {
+        this.#output += error.message;
+        resolve({ code: null, signal: null });
+      });
     });
     void this.#exited.then(() => (this.#ended = true));
     // A process that died on its way has closed the pipe; its end tells.
@@ -76,7 +79,7 @@ export class ReaderProcess {
 
   /** Whether it can be given a file that may take so much. */
   mayRead(cpuMs: number): boolean {
-    return !this.#ended && this.#residentBytes < REUSE_BYTES && this.#cpuLeftMs - this.#cpuMs > cpuMs;
+    return !this.#ended && !this.#isGivenUp && this.#residentBytes < REUSE_BYTES && this.#cpuLeftMs - this.#cpuMs > cpuMs;
   }
 
   /**
@@ -106,15 +109,22 @@ export class ReaderProcess {
     }
   }
 
+  /** Whatever it is doing. */
   end(): void {
+    this.#isGivenUp = true;
     this.#child.kill('SIGKILL');
   }
 
   async #failure(reading: Reading): Promise<Error> {
     const { code, signal } = await this.#exited;
     if (reading.passed !== undefined) return limitPassed(reading.passed);
-    // Limits that the system keeps (processor time), or the engine of the process itself (its heap).
-    if (signal === 'SIGXCPU' || signal === 'SIGKILL') return limitPassed({ limit: 'it takes too long to read', allowed: 'its size' });
+    if (this.#child.pid === undefined) return noProcess(this.#output);
+    if (this.#isGivenUp) return new Error('the reader of a file was ended before its last row');
+    // Limits that the system keeps, or the engine of the process itself (its heap).
+    if (signal === 'SIGXCPU' || signal === 'SIGKILL') {
+      const allowed = `${Math.round(this.#cpuLeftMs / 1000)} s, ${memoryLimit(this.#limits).allowed}`;
+      return limitPassed({ limit: 'reading it takes more time or memory than the system gives', allowed });
+    }
     if (signal === 'SIGABRT' || signal === 'SIGTRAP' || /out of memory|allocation failed/i.test(this.#output)) return limitPassed(memoryLimit(this.#limits));
     return new Error(`the reader of a file ended with ${signal ?? code}: ${this.#output.trim()}`);
   }
@@ -173,15 +183,17 @@ function limitPassed({ limit, allowed }: PassedLimit): ProblemError {
   return new ProblemError('validation_error', `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`, { code: detail.code, param: detail.param, errors: [detail] });
 }
 
+/** The machine has no room for one more process. */
+const noProcess = (cause: string): ProblemError =>
+  new ProblemError('service_unavailable', 'The service cannot read files at the moment. Try again in a few seconds.', { retryAfterS: 2, cause });
+
 /** `ulimit` holds also when nobody watches any more: a reader that is stuck ends although the service has gone. */
 function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
   const mayRead = [...CODE_FOLDERS, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
   const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
   const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=16'];
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
-  const child = spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
-  if (child.pid !== undefined) setPriority(child.pid, NICENESS);
-  return child;
+  return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
 }
 
 /** Splits a stream into frames. @throws Error for what no reader of ours says */
