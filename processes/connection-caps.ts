@@ -21,10 +21,10 @@ interface Holder<C> {
 }
 
 /**
- * Gives out places for connections, so many in all and so many per address. When they are all gone, an idle connection
- * gives way: the one that has been idle for longest of the address that has the most. It never is of an address that has
- * no more than the one that asks, so that nobody gains places at the cost of whoever has fewer. Every step takes the same
- * time, however many there are.
+ * Gives out places for connections, so many in all and so many per address. When they are all gone, an idle one gives
+ * way: the one that has been idle for longest, of the address that has the most. It never is of an address that has
+ * no more than the one that asks: nobody gains places at the cost of whoever has fewer. A step takes the same time,
+ * however many there are.
  */
 export class ConnectionCaps<C> {
   readonly #limits: ConnectionLimits;
@@ -46,7 +46,8 @@ export class ConnectionCaps<C> {
   /** Asks for a place, for a connection that is idle until somebody says that it is busy. */
   take(connection: C, address: string): Outcome<C> {
     const holder = this.#holders.get(address) ?? { address, places: 0, idle: new Set<C>(), rank: 0 };
-    const full = holder.places >= this.#limits.maxPerAddress ? 'address' : this.taken >= this.#limits.max ? 'all' : null;
+    const { max, maxPerAddress } = this.#limits;
+    const full = holder.places >= maxPerAddress ? 'address' : this.taken >= max ? 'all' : null;
     let givesWay: C | null = null;
     if (full !== null) {
       const loser = full === 'address' ? holder : this.#whoeverGivesWayTo(holder);

@@ -51,7 +51,7 @@ export const RESERVE = { max: 128, maxPerAddress: 16 } as const;
 const SWEEP_MS = 50;
 /** How long who was told to go may take to read that; and when the server ends, who has not asked yet to do so. */
 const LINGER_MS = 2_000;
-/** When the server ends, a kept connection stays for so long behind its last answer: who is at work has asked again by then. */
+/** When the server ends, a kept connection stays so long behind its last answer: who is at work asks again by then. */
 const KEPT_MS = 500;
 /** Nobody waits at the door when nothing happened for so long; after the longer time it is closed all the same. */
 const QUIET_MS = 20;
@@ -78,7 +78,7 @@ export class Connections {
     this.#options = options;
     this.#places = new ConnectionCaps(options.limits);
     options.metrics?.show(options.limits.max, () => this.#open.size);
-    // The one way in, whichever listening socket a connection came by. Node's own listener, the only one yet, has to wait.
+    // The one way in, whichever listening socket it was. Node's own listener, the only one yet, has to wait.
     const [letIn] = server.listeners('connection');
     server.removeAllListeners('connection').on('connection', (tcp: Socket) => {
       if (this.#takeIn(tcp)) Reflect.apply(letIn!, server, [tcp]);
@@ -90,7 +90,7 @@ export class Connections {
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#unreadable(error.code, socket));
   }
 
-  /** Whether a connection may become something else; it serves no requests any more then. If not, it has been answered. */
+  /** Whether a connection may become something else; it serves no requests then. If not, it has been answered. */
   upgrade(socket: Duplex): boolean {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || connection.isGoing || connection.full !== null) {
@@ -121,7 +121,9 @@ export class Connections {
     for (;;) {
       // Behind a look at what has come, so that no request that is here is taken for one that is missing.
       await setImmediate();
-      for (const connection of this.#open) if (hasStayedTooLong(connection, startedMs)) this.#dismiss(connection, 'CONNECTION_CLOSED');
+      for (const connection of this.#open) {
+        if (hasStayedTooLong(connection, startedMs)) this.#dismiss(connection, 'CONNECTION_CLOSED');
+      }
       const left = [...this.#open].filter(({ isUpgraded }) => !isUpgraded);
       if (left.length > 0 && performance.now() < startedMs + timeoutMs) {
         await sleep(SWEEP_MS);
@@ -135,8 +137,8 @@ export class Connections {
   }
 
   /**
-   * A listening socket that is closed resets the connections that it has not handed over. So requests are held back until
-   * nobody comes any more: who has an answer that ends its connection would stand at the door at once with another one.
+   * A listening socket that is closed resets the connections that it has not handed over. So requests are held back
+   * until nobody comes any more: who has an answer that ends its connection would be at the door at once with another.
    */
   async #untilNobodyWaits(timeoutMs: number): Promise<void> {
     this.#held = [];
@@ -161,8 +163,8 @@ export class Connections {
     const isSecure = this.#server instanceof SecureServer;
     const peer = peerOf(tcp);
     const connection: Connection = {
-      tcp, inner: isSecure ? null : tcp, block: addressBlock(clientAddress(tcp.remoteAddress, undefined, 0)), full: null,
-      answers: 0, newest: null, wasAnswered: false, isUpgraded: false, isGoing: false,
+      tcp, inner: isSecure ? null : tcp, block: addressBlock(clientAddress(tcp.remoteAddress, undefined, 0)),
+      full: null, answers: 0, newest: null, wasAnswered: false, isUpgraded: false, isGoing: false,
       idleSinceMs: performance.now(), idleSinceBytes: 0,
     };
     const outcome = this.#places.take(connection, connection.block);
@@ -212,7 +214,8 @@ export class Connections {
     const connection = this.#bySocket.get(request.socket);
     const newest = connection?.newest ?? null;
     // Behind the answer that ends a connection nothing is answered, so nothing may be done (RFC 9112 §9.6).
-    if (connection === undefined || connection.isGoing || (newest?.headersSent === true && endsConnection(newest))) return void request.resume();
+    const isOver = newest?.headersSent === true && endsConnection(newest);
+    if (connection === undefined || connection.isGoing || isOver) return void request.resume();
     if (connection.full !== null && this.#options.isProbe?.(request) !== true) {
       request.resume();
       return this.#dismiss(connection, fullCode(connection));
@@ -263,9 +266,9 @@ export class Connections {
   }
 
   /**
-   * Says the last word and ends our side. A request that was on its way reads there that it was not carried out; who has
-   * none open ignores it (RFC 9112 §9.2). Then the other side is read until it ends, too: a close with something unread
-   * is a reset, which can overtake what was said (RFC 9112 §9.6).
+   * Says the last word and ends our side. A request that was on its way reads there that it was not carried out; who
+   * has none open ignores it (RFC 9112 §9.2). Then the other side is read until it ends, too: a close with something
+   * unread is a reset, which can overtake what was said (RFC 9112 §9.6).
    */
   #dismiss(connection: Connection, code: string | undefined): void {
     const { tcp, inner } = connection;
@@ -277,8 +280,10 @@ export class Connections {
   }
 }
 
-function hasStayedTooLong({ tcp, answers, wasAnswered, isUpgraded, isGoing, idleSinceMs, idleSinceBytes }: Connection, endSinceMs: number): boolean {
-  if (isUpgraded || isGoing || answers > 0) return false;
+/** Of a connection that is idle while the server ends. */
+function hasStayedTooLong(connection: Connection, endSinceMs: number): boolean {
+  const { tcp, wasAnswered, idleSinceMs, idleSinceBytes } = connection;
+  if (connection.isUpgraded || connection.isGoing || connection.answers > 0) return false;
   const hasBegun = tcp.bytesRead !== idleSinceBytes;
   const sinceMs = hasBegun ? Math.max(idleSinceMs, endSinceMs) : idleSinceMs;
   return performance.now() - sinceMs > (wasAnswered && !hasBegun ? KEPT_MS : LINGER_MS);

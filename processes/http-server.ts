@@ -41,8 +41,9 @@ const SILENCE_MS = 180_000;
 export async function listen(options: ServerOptions): Promise<ListeningServer> {
   const { upgrade, mayUpgrade = () => false, certificate } = options;
   const settings = { ...HTTP_SERVER_OPTIONS, shouldUpgradeCallback: mayUpgrade };
-  const secure = () => ({ ...settings, ...certificate!.current(), minVersion: 'TLSv1.3' as const, handshakeTimeout: settings.headersTimeout });
-  const server = certificate === undefined ? createServer(settings) : createSecureServer(secure());
+  const tls = { minVersion: 'TLSv1.3', handshakeTimeout: settings.headersTimeout } as const;
+  const secured = () => createSecureServer({ ...settings, ...certificate!.current(), ...tls });
+  const server = certificate === undefined ? createServer(settings) : secured();
   server.setTimeout(SILENCE_MS);
   if ('setSecureContext' in server) certificate!.whenReplaced((pair) => server.setSecureContext({ ...pair, minVersion: 'TLSv1.3' }));
   const connections = new Connections(server, options);

@@ -43,7 +43,7 @@ export class ListeningSockets {
 
   /** Takes no more connections; those there are stay. */
   close(): void {
-    // An HTTP server's own way of closing would cut off kept connections, also those where a request is about to be read.
+    // An HTTP server's own way would cut off kept connections, also those where a request is about to be read.
     for (const each of this.#all) Server.prototype.close.call(each);
     this.#claim?.close();
   }

@@ -81,9 +81,14 @@ export function problemMessage(problem: ProblemError, requestId: string, publicB
 const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large', 417: 'Expectation Failed', 426: 'Upgrade Required', 431: 'Request Header Fields Too Large', 503: 'Service Unavailable' };
 
+const FULL = 'The server has as many connections as it takes. Come back a little later.';
+const ADDRESS_FULL =
+  'Your address has as many connections at work as one may have. Send requests over fewer, or wait for answers.';
+const CLOSED = 'The connection was closed before this request had come: nothing was done. Send it again over another.';
+
 /**
- * Why a request got no further than its connection, as a problem; the codes are those of Node's `clientError` event, and
- * CONNECT, EXPECTATION, CONNECTIONS_FULL, ADDRESS_FULL and CONNECTION_CLOSED.
+ * Why a request got no further than its connection, as a problem; the codes are those of Node's `clientError` event,
+ * and CONNECT, EXPECTATION, CONNECTIONS_FULL, ADDRESS_FULL and CONNECTION_CLOSED.
  */
 export function parserProblem(code: string | undefined): ProblemError {
   switch (code) {
@@ -96,11 +101,11 @@ export function parserProblem(code: string | undefined): ProblemError {
     case 'EXPECTATION':
       return new ProblemError('invalid_request', 'The only expectation that can be met is 100-continue.', { status: 417, param: 'header:Expect' });
     case 'CONNECTIONS_FULL':
-      return new ProblemError('service_unavailable', 'The server has as many connections as it takes. Come back a little later.', { code: 'too_many_connections' });
+      return new ProblemError('service_unavailable', FULL, { code: 'too_many_connections' });
     case 'ADDRESS_FULL':
-      return new ProblemError('service_unavailable', 'Your address has as many connections at work as one address may have. Send several requests over one connection, or wait for answers.', { code: 'too_many_connections_of_address' });
+      return new ProblemError('service_unavailable', ADDRESS_FULL, { code: 'too_many_connections_of_address' });
     case 'CONNECTION_CLOSED':
-      return new ProblemError('service_unavailable', 'The connection was closed before this request had come, and nothing was done. Send it again over another connection.', { code: 'connection_closed', retryAfterS: 1 });
+      return new ProblemError('service_unavailable', CLOSED, { code: 'connection_closed', retryAfterS: 1 });
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ProblemError('invalid_request', 'The headers did not arrive in time.', { status: 408, code: 'request_timeout' });
     default:

@@ -104,7 +104,7 @@ export class ConfigError extends Error {
 const EIGHT_GIB = 8 * 1024 ** 3;
 const HALF_A_GIB = 512 * 1024 ** 2;
 const TERABYTE = 10 ** 12;
-/** Of all connections. Offices and browser farms share one; what is idle gives way, so that only requests at work count. */
+/** Of all connections. Whole offices share an address; what is idle gives way, so that only requests at work count. */
 const USUAL_SHARE_OF_ADDRESS = 1 / 4;
 
 const environmentSchema = z.object({
@@ -194,17 +194,19 @@ function refuseHalfTls({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key, PUBLIC_BASE_URL
   if (cert !== undefined && address?.startsWith('http:') === true) throw new ConfigError(`PUBLIC_BASE_URL=${address}: expected an address that begins with https, since TLS_CERT_FILE is set`);
 }
 
-/** Where connections take the last file, nobody gets in any more, and nothing else can be opened. @throws ConfigError */
+/** Where connections take the last file, nothing else can be opened. @throws ConfigError */
 function refuseTooManyConnections({ CONNECTIONS_MAX: asked, DATABASE_POOL_MAX: pool }: Environment): void {
   const limit = openFilesLimit();
   const most = mostConnections(limit, pool);
   if (asked === undefined || asked <= most) return;
-  throw new ConfigError(`CONNECTIONS_MAX=${asked}: expected at most ${most}, since this process may have ${limit} files open (ulimit -n)`);
+  const reason = `this process may have ${limit} files open (ulimit -n)`;
+  throw new ConfigError(`CONNECTIONS_MAX=${asked}: expected at most ${most}, since ${reason}`);
 }
 
 function toConfig(environment: Environment): Config {
   const threads = environment.COMPUTE_THREADS ?? availableParallelism();
-  const connectionsMax = environment.CONNECTIONS_MAX ?? usualConnections(openFilesLimit(), environment.DATABASE_POOL_MAX);
+  const usual = usualConnections(openFilesLimit(), environment.DATABASE_POOL_MAX);
+  const connectionsMax = environment.CONNECTIONS_MAX ?? usual;
   // All connections come from the proxy where there is one.
   const shareOfAddress = environment.TRUSTED_PROXY_HOPS > 0 ? 1 : USUAL_SHARE_OF_ADDRESS;
   return {

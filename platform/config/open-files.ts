@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 
 /** Where the limit cannot be read: macOS gives processes more, and so do all systems that Liftgraph runs on. */
 const ASSUMED_LIMIT = 4_096;
-/** What a process has open besides connections of clients and of its pools: stores, listening sockets, logs, webhooks. */
+/** What a process has open besides connections of clients and to databases: listening sockets, files, webhooks. */
 const OWN_FILES = 512;
 /** More cost memory that others need: a connection takes 10 to 20 KiB, with TLS some 60. */
 const MANY_CONNECTIONS = 10_000;
 const FEW_CONNECTIONS = 64;
 
-/** How many files this process may have open at once; connections are files. Node has raised its limit to the highest when it started. */
+/** How many files this process may have open; connections are files. Node has raised the limit when it started. */
 export function openFilesLimit(): number {
   try {
     return limitIn(readFileSync('/proc/self/limits', 'utf8')) ?? ASSUMED_LIMIT;
@@ -29,7 +29,7 @@ export function mostConnections(limit: number, databasePoolMax: number): number 
   return Math.max(FEW_CONNECTIONS, limit - OWN_FILES - databasePoolMax);
 }
 
-/** How many there are by default: half of it, since a request may open a file of its own, to the columnar store or a subgraph. */
+/** How many there are by default: half of it, since a request may open a file of its own, such as one to a subgraph. */
 export function usualConnections(limit: number, databasePoolMax: number): number {
   return Math.min(MANY_CONNECTIONS, Math.max(FEW_CONNECTIONS, Math.floor(mostConnections(limit, databasePoolMax) / 2)));
 }

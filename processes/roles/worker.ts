@@ -17,7 +17,8 @@ export async function startWorkerRole(config: Config, logger: Logger): Promise<R
   const backing = await openExternalServices(config, logger);
   const outgoing = openOutgoing(config);
   const worker = await startWorker({ backing, config, keyEncryptionKey: config.keyEncryptionKey!, outgoing, logger, clock: () => new Date() });
-  const metrics = config.metricsPort === undefined ? undefined : await serveMetrics({ ...config, port: config.metricsPort }, backing);
+  const { metricsPort } = config;
+  const metrics = metricsPort === undefined ? undefined : await serveMetrics(config, metricsPort, backing);
   return {
     welcome: [
       `Liftgraph worker is up: ${config.jobConcurrency} jobs at a time on ${config.computeThreads} threads`,
@@ -33,13 +34,14 @@ export async function startWorkerRole(config: Config, logger: Logger): Promise<R
 }
 
 /** @throws ListenError */
-function serveMetrics({ host, port, metricsToken, publicBaseUrl, connectionsMax, connectionsMaxPerAddress }: Pick<Config, 'host' | 'port' | 'metricsToken' | 'publicBaseUrl' | 'connectionsMax' | 'connectionsMaxPerAddress'>, { registry }: BackingServices): Promise<ListeningServer> {
+function serveMetrics(config: Config, port: number, { registry }: BackingServices): Promise<ListeningServer> {
+  const { host, metricsToken, publicBaseUrl, connectionsMax: max, connectionsMaxPerAddress: maxPerAddress } = config;
   const door = new MetricsDoor({ registry, token: metricsToken, publicBaseUrl });
   return listen({
     host,
     port,
     handler: metricsListener(door, publicBaseUrl, (_request, response) => response.writeHead(404).end()),
-    limits: { max: connectionsMax, maxPerAddress: connectionsMaxPerAddress },
+    limits: { max, maxPerAddress },
     refusal: (code) => problemMessage(parserProblem(code), newRequestId(), publicBaseUrl),
     metrics: new ConnectionMetrics(registry),
   });

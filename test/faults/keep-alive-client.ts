@@ -12,7 +12,7 @@ export interface LostRequest {
   readonly heard: string;
 }
 
-/** A client that asks again as soon as it has its answer, on a connection that it keeps for as long as the server does. */
+/** A client that asks again as soon as it has its answer, on a connection that it keeps while the server does. */
 export class KeepAliveClient {
   /** Of the answers. */
   readonly statuses: number[] = [];
@@ -24,7 +24,8 @@ export class KeepAliveClient {
   /** @param root `http://host:port` */
   constructor(root: string, path: string, headers: Readonly<Record<string, string>> = {}) {
     this.#root = root;
-    this.#request = [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
+    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    this.#request = [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...fields, '', ''].join('\r\n');
   }
 
   /** Asks until nobody listens any more. */

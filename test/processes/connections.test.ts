@@ -12,6 +12,7 @@ import { listen, type ListeningServer, type ServerOptions } from '../../processe
 import { isProbe } from '../../processes/probes.ts';
 import { parserProblem, problemMessage } from '../../rest-adapter/edge.ts';
 import { HTTP_SERVER_OPTIONS } from '../../rest-adapter/server.ts';
+import { Caller, openHouse } from '../house.ts';
 import { heard, parseAnswer, type RawAnswer } from '../raw-http.ts';
 
 const MAX = 12;
@@ -40,7 +41,10 @@ class Door {
       host: '127.0.0.1', port: 0, limits: { max: MAX, maxPerAddress: MAX_PER_ADDRESS }, isProbe,
       handler: (request, response) => door.#handle(request, response),
       mayUpgrade: () => true,
-      upgrade: (_request, socket) => void socket.on('error', () => undefined).on('end', () => socket.end()).resume().write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+      upgrade: (_request, socket) => {
+        socket.on('error', () => undefined).on('end', () => socket.end()).resume();
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+      },
       refusal: (code) => problemMessage(parserProblem(code), 'req_1', 'http://127.0.0.1/v1'),
       metrics: new ConnectionMetrics(door.registry),
       ...options,
@@ -91,7 +95,7 @@ class Door {
   }
 
   async metric(name: string): Promise<number> {
-    const { values } = (await this.registry.getSingleMetric(`liftgraph_http_connections_${name}`)!.get()) as { readonly values: readonly { readonly value: number }[] };
+    const { values } = await this.registry.getSingleMetric(`liftgraph_http_connections_${name}`)!.get();
     return values.reduce((sum, { value }) => sum + value, 0);
   }
 
@@ -127,8 +131,10 @@ async function open(options: Partial<ServerOptions> = {}): Promise<Door> {
   return door;
 }
 
-const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, index) => make(index)));
-const REFUSED = { status: 503, headers: { connection: 'close', 'retry-after': '5', 'content-type': 'application/json; charset=utf-8' } };
+function times<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+}
+const REFUSED = { status: 503, headers: { connection: 'close', 'retry-after': '5' } };
 
 describe('a server with few places', () => {
   test('gives one address no more than its share, tells it so, and serves others', async () => {
@@ -136,7 +142,8 @@ describe('a server with few places', () => {
     await times(MAX_PER_ADDRESS, () => door.busy(1));
     const refused = await door.ask(1);
     expect(refused).toMatchObject(REFUSED);
-    expect(JSON.parse(refused.body)).toMatchObject({ error: { type: 'service_unavailable', code: 'too_many_connections_of_address', request_id: 'req_1', retry_after: 5 } });
+    const error = { type: 'service_unavailable', code: 'too_many_connections_of_address', request_id: 'req_1' };
+    expect(JSON.parse(refused.body)).toMatchObject({ error });
     expect((await door.ask(2)).status).toBe(200);
     expect(await door.metric('refused_total')).toBe(1);
   });
@@ -161,7 +168,9 @@ describe('a server with few places', () => {
     await times(MAX - 4, (index) => door.busy(index + 10));
     const told = heard(eldest!);
     expect((await door.ask(100)).status).toBe(200);
-    expect(parseAnswer(await told)).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' }, body: expect.stringContaining('"connection_closed"') });
+    const { status, headers, body } = parseAnswer(await told);
+    expect([status, headers['connection'], headers['retry-after']]).toEqual([503, 'close', '1']);
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'connection_closed' } });
     for (const kept of [...others, poor]) {
       kept.write(QUICK);
       expect(String(((await once(kept, 'data')) as [Buffer])[0])).toMatch(/^HTTP\/1.1 200/);
@@ -219,7 +228,8 @@ describe('a server with few places', () => {
   test('frees every place', async () => {
     const door = await open();
     for (let round = 0; round < 3; round += 1) {
-      const sockets = [...(await times(4, () => door.busy(1))), ...(await times(4, () => door.idle(2))), ...(await times(4, () => door.connect(3)))];
+      const ways = [() => door.busy(1), () => door.idle(2), () => door.connect(3)];
+      const sockets = (await Promise.all(ways.map((way) => times(4, way)))).flat();
       await door.until(MAX);
       for (const socket of sockets) socket.resetAndDestroy();
       await door.until(0);
@@ -231,7 +241,9 @@ describe('probes when all places are taken', () => {
   test('are answered, and nothing else is on their connection', async () => {
     const door = await open();
     await times(MAX, (index) => door.busy(index + 1));
-    for (const from of [1, 100]) expect(await door.ask(from, PROBE)).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    for (const from of [1, 100]) {
+      expect(await door.ask(from, PROBE)).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    }
     expect((await door.ask(100, GET('/healthz'))).status).toBe(200);
     expect((await door.ask(100, GET('/healthz').replace('GET', 'POST'))).status).toBe(503);
     const socket = await door.connect(100);
@@ -255,7 +267,8 @@ describe('probes when all places are taken', () => {
 describe('a server with few places that speaks TLS', () => {
   const fixture = (name: string) => readFileSync(join(import.meta.dirname, 'fixtures', name));
   const ca = fixture('one.crt');
-  const certificate = { current: () => ({ cert: ca, key: fixture('one.key') }), whenReplaced: () => undefined, close: () => undefined };
+  const pair = { cert: ca, key: fixture('one.key') };
+  const certificate = { current: () => pair, whenReplaced: () => undefined, close: () => undefined };
   const secure = async (door: Door, from: number): Promise<Socket> => {
     const socket = connectSecurely({ socket: await door.connect(from), ca, host: '127.0.0.1' });
     door.keep(socket);
@@ -286,7 +299,8 @@ describe('a server with few places that speaks TLS', () => {
     const slow = await door.connect(1);
     const trickling = heard(slow);
     // The first bytes of a ClientHello that promises 512.
-    for (const byte of [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, ...Array<number>(40).fill(7)]) {
+    const hello = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03, ...Array<number>(40).fill(7)];
+    for (const byte of hello) {
       if (slow.destroyed) break;
       slow.write(Buffer.of(byte));
       await sleep(200);
@@ -295,4 +309,25 @@ describe('a server with few places that speaks TLS', () => {
     expect(performance.now() - startedMs).toBeLessThan(HTTP_SERVER_OPTIONS.headersTimeout + 10_000);
     await door.until(0);
   });
+});
+
+test('the service whose places are taken by streams answers probes, and others with its Error structure', async () => {
+  const config = { connectionsMax: 16, connectionsMaxPerAddress: 16 };
+  const house = await openHouse('one process', { withWorker: false, config });
+  try {
+    const { key } = await Caller.register(house.root);
+    const { hostname, port } = new URL(house.root);
+    await times(16, async (index) => {
+      const socket = connect({ port: Number(port), host: hostname, localAddress: `127.0.0.${2 + index}` });
+      socket.write(`GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+      expect(String(((await once(socket, 'data')) as [Buffer])[0])).toMatch(/^HTTP\/1\.1 200/);
+    });
+    expect((await fetch(`${house.root}/readyz`)).status).toBe(200);
+    const refused = await fetch(`${house.root}/v1/health`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    const error = { type: 'service_unavailable', code: 'too_many_connections', request_id: expect.any(String) };
+    expect(await refused.json()).toMatchObject({ error });
+  } finally {
+    await house.stop();
+  }
 });

@@ -13,7 +13,10 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 const LIMITS = { max: 1_000, maxPerAddress: 1_000 };
 
-async function open(handler: ServerOptions['handler'] = (_request, response) => void sleep(LONG_ANSWER_MS).then(() => response.end('whole'))): Promise<ListeningServer> {
+const longAnswer: ServerOptions['handler'] = (_request, response) =>
+  void sleep(LONG_ANSWER_MS).then(() => response.end('whole'));
+
+async function open(handler = longAnswer): Promise<ListeningServer> {
   return listen({ host: '127.0.0.1', port: 0, handler, refusal: () => REFUSAL, limits: LIMITS });
 }
 
@@ -44,7 +47,7 @@ test.each([
   expect(await answer).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*whole/);
 });
 
-test('when the end is announced, requests that came together are all answered, and the last answer ends the connection', async () => {
+test('at the end, requests that came together are all answered, and the last answer ends the connection', async () => {
   const server = await open((_request, response) => void sleep(100).then(() => response.end('whole')));
   const socket = await connected(server, GET + GET);
   const answers = heard(socket);
