@@ -32,8 +32,8 @@ export interface RunJob {
   readonly rows: number;
 }
 
-/** A run of more rows takes seconds of the processors and hundreds of megabytes. */
-const MANY_ROWS = 500_000;
+/** A run of more rows may take seconds. */
+const MANY_ROWS = 100_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
