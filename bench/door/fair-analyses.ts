@@ -44,7 +44,7 @@ await writeConversions(orderFile, touchpoints);
 const shop = await generateShop({ directory: join(folder, 'shop'), seed: 1, endDate, users: SHOPPERS });
 const settings = { LIFTGRAPH_DATA_DIR: join(folder, 'data'), PORT: String(PORT), LOG_LEVEL: 'fatal', RATE_LIMITS: 'register=1000000,discovery=1000000,sandbox=1000000' };
 const running = await startAll(loadConfig(settings), createLogger({ level: 'fatal', format: 'json' }));
-let isOver = false;
+const over = new AbortController();
 const counts = new Map<string, number>();
 try {
   const neighbour = await register();
@@ -71,7 +71,7 @@ try {
   ];
   await sleep(10_000);
   const crowded = await neighbours(ask, PAUSE_MS);
-  isOver = true;
+  over.abort();
 
   const [quietMs, worstMs] = [quantile(quiet, 0.5), quantile(crowded, 1)];
   const barMs = 4 * quietMs + 2_000;
@@ -81,7 +81,7 @@ try {
   process.exitCode = worstMs <= barMs ? 0 : 1;
   await Promise.all(load);
 } finally {
-  isOver = true;
+  over.abort();
   await running.stop();
   await rm(folder, { recursive: true, force: true });
 }
@@ -98,7 +98,7 @@ async function neighbours(ask: () => Promise<number>, pauseMs: number): Promise<
 
 /** Asks without waiting until it is refused, and again a little later. */
 async function keepAsking(what: string, key: string, request: unknown, headers: Record<string, string>): Promise<void> {
-  while (!isOver) {
+  while (!over.signal.aborted) {
     // A busy service may close a connection that was idle just when it is used again.
     const { status } = await post('/attribution', request, key, { prefer: 'respond-async', ...headers }).catch(() => ({ status: 0 }));
     if (status >= 200 && status < 300) counts.set(what, (counts.get(what) ?? 0) + 1);
