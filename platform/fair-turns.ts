@@ -15,6 +15,9 @@ export interface FairTurnsOptions {
 /** Gives a place back; a second call does nothing. */
 export type Release = () => void;
 
+/** A list of everybody who ever came would grow without end. */
+const REMEMBERED = 1_000;
+
 interface Waiting {
   readonly begin: (release: Release) => void;
 }
@@ -35,6 +38,8 @@ interface Line {
 export class FairTurns {
   readonly #options: FairTurnsOptions;
   readonly #lines = new Map<string, Line>();
+  /** The latest turns of tenants that have nothing and want nothing, the earliest gone first. */
+  readonly #lastTurns = new Map<string, number>();
   #taken = 0;
   #turns = 0;
 
@@ -86,7 +91,8 @@ export class FairTurns {
     if (known !== undefined) return known;
     // Who comes anew goes before whoever was served just now, and behind all who wait since an earlier turn: else tenants
     // that leave and come again would shut out one that waits.
-    const line = { tenant, taken: 0, lastTurn: this.#turns - 0.5, waiting: new Set<Waiting>() };
+    const line = { tenant, taken: 0, lastTurn: this.#lastTurns.get(tenant) ?? this.#turns - 0.5, waiting: new Set<Waiting>() };
+    this.#lastTurns.delete(tenant);
     this.#lines.set(tenant, line);
     return line;
   }
@@ -125,8 +131,11 @@ export class FairTurns {
     };
   }
 
-  /** Who has nothing and wants nothing starts anew: a list of everybody who ever came would grow without end. */
+  /** Of who has nothing and wants nothing, the latest turn is remembered for a while: who seldom comes goes first then. */
   #forgetIdle(line: Line): void {
-    if (line.taken === 0 && line.waiting.size === 0) this.#lines.delete(line.tenant);
+    if (line.taken > 0 || line.waiting.size > 0 || !this.#lines.delete(line.tenant)) return;
+    this.#lastTurns.set(line.tenant, line.lastTurn);
+    const [longestGone] = this.#lastTurns.keys();
+    if (this.#lastTurns.size > REMEMBERED) this.#lastTurns.delete(longestGone!);
   }
 }

@@ -79,6 +79,19 @@ describe('turns handed out among tenants', () => {
     expect(begun).toEqual(['b']);
   });
 
+  it('serves who was served longest ago first, also when that was a while ago', async () => {
+    const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
+    void ask('neighbour');
+    await turn();
+    await end();
+    for (const comer of ['a', 'b', 'c', 'a']) void ask(comer);
+    await turn();
+    void ask('neighbour');
+    void ask('stranger');
+    for (let served = 0; served < 5; served += 1) await end();
+    expect(begun).toEqual(['neighbour', 'a', 'neighbour', 'b', 'c', 'stranger', 'a']);
+  });
+
   it('does not let those who leave and come again shut out one who waits', async () => {
     const { ask, begun, end } = bookings(new FairTurns({ places: 1, perTenant: 1 }));
     void ask('neighbour');
