@@ -10,7 +10,7 @@ export class ConnectionMetrics {
     this.#registry = registry;
     this.#refused = new Counter({
       name: 'liftgraph_http_connections_refused_total',
-      help: 'Connections that got no place, since as many were busy as there may be: of their address, or of all.',
+      help: 'Connections that got no place, since as many were busy as there may be, of their address or of all, or since too many came.',
       labelNames: ['full'],
       registers: [registry],
     });
@@ -34,7 +34,7 @@ export class ConnectionMetrics {
   }
 
   /** A connection came and got no place. */
-  refused(full: 'address' | 'all'): void {
+  refused(full: 'address' | 'all' | 'rate'): void {
     this.#refused.inc({ full });
   }
 

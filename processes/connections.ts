@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { addressBlock } from '../platform/auth/address-block.ts';
 import { clientAddress } from '../rest-adapter/client-address.ts';
+import { Arrivals } from './arrivals.ts';
 import { ConnectionCaps, type ConnectionLimits } from './connection-caps.ts';
 import type { ConnectionMetrics } from './connection-metrics.ts';
 import type { ListeningSockets } from './listening-sockets.ts';
@@ -48,6 +49,9 @@ interface Connection {
  * have not gone yet. Who has not brought a request gives way here, too, so that many silent ones don't keep probes out.
  */
 export const RESERVE = { max: 128, maxPerAddress: 16 } as const;
+/** New connections from one address, once it has used up as many as it may have at a time: no client of its own opens more. */
+const ARRIVALS_PER_SECOND = 50;
+const MIN_BURST = 512;
 const SWEEP_MS = 50;
 /** How long who was told to go may take to read that; and when the server ends, who has not asked yet to do so. */
 const LINGER_MS = 2_000;
@@ -63,6 +67,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #places: ConnectionCaps<Connection>;
   readonly #reserve = new ConnectionCaps<Connection>(RESERVE);
+  /** Null where all come from one address, that of a proxy. */
+  readonly #arrivals: Arrivals | null;
   readonly #open = new Set<Connection>();
   readonly #bySocket = new WeakMap<Duplex, Connection>();
   /** By address and port of their peers. */
@@ -77,6 +83,8 @@ export class Connections {
     this.#server = server;
     this.#options = options;
     this.#places = new ConnectionCaps(options.limits);
+    const { max, maxPerAddress } = options.limits;
+    this.#arrivals = maxPerAddress >= max ? null : new Arrivals({ burst: Math.max(MIN_BURST, maxPerAddress), perSecond: ARRIVALS_PER_SECOND });
     options.metrics?.show(options.limits.max, () => this.#open.size);
     // The one way in, whichever listening socket it was. Node's own listener, the only one yet, has to wait.
     const [letIn] = server.listeners('connection');
@@ -162,8 +170,14 @@ export class Connections {
     this.#moves += 1;
     const isSecure = this.#server instanceof SecureServer;
     const peer = peerOf(tcp);
+    const block = addressBlock(clientAddress(tcp.remoteAddress, undefined, 0));
+    if (this.#arrivals?.isTooFast(block, performance.now()) === true) {
+      this.#options.metrics?.refused('rate');
+      tcp.resetAndDestroy();
+      return false;
+    }
     const connection: Connection = {
-      tcp, inner: isSecure ? null : tcp, block: addressBlock(clientAddress(tcp.remoteAddress, undefined, 0)),
+      tcp, inner: isSecure ? null : tcp, block,
       full: null, answers: 0, newest: null, wasAnswered: false, isUpgraded: false, isGoing: false,
       idleSinceMs: performance.now(), idleSinceBytes: 0,
     };
