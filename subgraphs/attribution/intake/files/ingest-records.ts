@@ -10,6 +10,7 @@ import { BlockStore } from './block-store.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import { FRAME, type BlockHead, type ReadingFinding, type ReadingProgress, type Refusal } from './reading-messages.ts';
+import { refusalProblem } from './reader-process.ts';
 import type { ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
 
@@ -63,7 +64,7 @@ export function assertReadable({ mediaType, delimiter }: Pick<IngestOptions, 'me
 export async function ingestRecords(file: ReceivedFile, options: IngestOptions): Promise<IngestReport> {
   assertReadable(options);
   const store = new BlockStore(options.clickhouse, options.source, options.uploadId);
-  await store.clear();
+  await retried(() => store.clear());
   const blocks = new Blocks(store, options.now);
   try {
     const finding = await readAll(options, file, blocks);
@@ -87,7 +88,7 @@ async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Block
       case FRAME.finding:
         return JSON.parse(content.toString()) as ReadingFinding;
       case FRAME.refusal:
-        throw problemOf(JSON.parse(content.toString()) as Refusal);
+        throw refusalProblem(JSON.parse(content.toString()) as Refusal);
     }
   }
   throw new Error('the reader of a file ended without a word');
@@ -161,15 +162,13 @@ function reportOf(uploadId: string, finding: ReadingFinding): IngestReport {
   };
 }
 
-const problemOf = ({ type, message, ...options }: Refusal): ProblemError => new ProblemError(type, message, options);
-
 /** Later uploads win over earlier ones, later blocks of an upload over its earlier ones. */
 function versionOf(now: Date, block: number): string {
   return String((BigInt(now.getTime()) << 20n) | BigInt(block));
 }
 
-/** A statement that had to be ended is not sent again: it would have to be ended again. */
-async function retried(work: () => Promise<void>): Promise<void> {
+/** Does it again while the engine is away for a moment. A statement that had to be ended is not sent again: it would have to be ended again. */
+export async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
       return await work();

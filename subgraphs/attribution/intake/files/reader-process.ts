@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { usageOf, type ProcessUsage } from './process-usage.ts';
+import { limitExceeded, type Refusal } from './reader/refused-file.ts';
 import { budgetOf, type ReadingLimits } from './reading-limits.ts';
 import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder, type ReadingProgress } from './reading-messages.ts';
 
@@ -178,10 +179,10 @@ class Reading {
 
 const memoryLimit = ({ memoryBytes }: ReadingLimits): PassedLimit => ({ limit: 'reading it takes too much memory', allowed: `${Math.round(memoryBytes / 1024 ** 2)} MiB` });
 
-function limitPassed({ limit, allowed }: PassedLimit): ProblemError {
-  const detail = { param: '/content', code: 'file_limit_exceeded', message: `${limit}: ${allowed} allowed` };
-  return new ProblemError('validation_error', `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`, { code: detail.code, param: detail.param, errors: [detail] });
-}
+/** What a reader says of a file, as the service throws it. */
+export const refusalProblem = ({ type, message, ...options }: Refusal): ProblemError => new ProblemError(type, message, options);
+
+const limitPassed = ({ limit, allowed }: PassedLimit): ProblemError => refusalProblem(limitExceeded(limit, allowed).refusal);
 
 /** The machine has no room for one more process. */
 const noProcess = (cause: string): ProblemError =>

@@ -12,7 +12,7 @@ import { recordSourceDays } from '../../data-sources/source-days.ts';
 import { duplicateRate, type MeasureSource } from '../../data-sources/sync-data-source.ts';
 import { Upload } from '../../data-sources/upload.ts';
 import { IGNORED_PATHS } from '../../touchpoints/current-paths.ts';
-import { assertReadable, ingestRecords } from './ingest-records.ts';
+import { assertReadable, ingestRecords, retried } from './ingest-records.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import type { ReadingRoom, ReceivedFile } from './reading-room.ts';
@@ -148,7 +148,7 @@ class SignsOfLife {
 }
 
 async function completeUpload(services: ReceiveServices, source: DataSource, upload: Upload, report: IngestReport, onStored: OnStored | undefined): Promise<RecordsReport> {
-  const { days, parts, ...statistics } = await services.measureSource(source.accountId, source.id as Uuid);
+  const { days, parts, ...statistics } = await retried(() => services.measureSource(source.accountId, source.id as Uuid));
   const now = services.clock();
   return services.database.asTenant(wholeAccount(source), async (em) => {
     const current = await new DataSourceStore(em).lock(source.id as Uuid);
