@@ -6,7 +6,7 @@ import { createServer, Server, type AddressInfo, type ListenOptions, type Socket
  * dozen a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux lets
  * many sockets share a port, and each of them is good for one. So many cost a start 10 ms and a megabyte.
  */
-const SOCKETS = process.platform === 'linux' ? 128 : 1;
+const SOCKETS = process.platform === 'linux' ? 512 : 1;
 
 /** The sockets behind the one port of a server. */
 export class ListeningSockets {

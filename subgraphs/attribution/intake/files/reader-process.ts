@@ -20,7 +20,7 @@ const KEPT_OUTPUT = 2_000;
 /** Processor time that the system lets a reader have, at the least: enough for many small files. */
 const MIN_CPU_MS = 120_000;
 /** A reader that has grown over this is not used again. */
-const REUSE_BYTES = 192 * 1024 * 1024;
+const REUSE_BYTES = 128 * 1024 * 1024;
 
 /** One part of what a reader says. */
 export interface Frame {
@@ -192,7 +192,7 @@ const noProcess = (cause: string): ProblemError =>
 function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
   const mayRead = [...CODE_FOLDERS, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
   const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
-  const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=16'];
+  const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=2', '--v8-pool-size=1'];
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
   return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
 }

@@ -41,7 +41,7 @@ const SHARE_OF_FREE_DISK = 0.25;
 const DISK_LOOK_BYTES = 64 * 1024 * 1024;
 /** A reader that has nothing to do waits so long for its tenant's next file. */
 const IDLE_MS = 10_000;
-const MAX_IDLE = 12;
+const MAX_IDLE = 8;
 const COMPILED = 'compiled';
 const OWN_FOLDER = /^\d+-/;
 
