@@ -10,8 +10,9 @@ import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingO
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
-/** The reader reads its own program and the packages it needs, and nothing else of the machine but its file. */
-const CODE_FOLDERS = ['../../../../schema', '../../../../subgraphs', '../../../../platform', '../../../../package.json', '../../../../node_modules', '../../../../../node_modules'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+/** The reader reads its own program and the packages it needs, and nothing else of the machine but its files. */
+const CODE = ['.', '../../../../package.json', '../../../../node_modules', '../../../../../node_modules']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const WATCH_MS = 100;
 /** Behind whoever answers requests. */
 const NICENESS = 10;
@@ -190,7 +191,7 @@ const noProcess = (cause: string): ProblemError =>
 
 /** `ulimit` holds also when nobody watches any more: a reader that is stuck ends although the service has gone. */
 function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
-  const mayRead = [...CODE_FOLDERS, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
+  const mayRead = [...CODE, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
   const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
   const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=2', '--v8-pool-size=1'];
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
