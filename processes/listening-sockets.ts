@@ -4,7 +4,7 @@ import { createServer, Server, type AddressInfo, type ListenOptions, type Socket
 /**
  * Node takes one connection from a listening socket per turn of its loop (libuv 1.45, pull request 3696), which is a few
  * dozen a second when there is much to do: a crowd that reconnects all at once would wait for half a minute. Linux lets
- * many sockets share a port, and each of them is good for one. So many cost a start 10 ms and a megabyte.
+ * many sockets share a port, and each of them is good for one. So many keep a crowd of thousands a second from waiting for each other.
  */
 const SOCKETS = process.platform === 'linux' ? 512 : 1;
 

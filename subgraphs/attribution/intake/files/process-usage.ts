@@ -10,25 +10,24 @@ export interface ProcessUsage {
 
 /** Linux counts processor time in hundredths of a second, whatever the kernel's own clock (proc(5), USER_HZ). */
 const MS_PER_TICK = 10;
-const PAGE_BYTES = 4_096;
 const KIB = 1024;
 
-/** @returns null when the process is gone */
+/** @returns null when the process is gone, or could not be looked at */
 export async function usageOf(pid: number): Promise<ProcessUsage | null> {
   try {
     return process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid);
   } catch {
-    // It ended between two looks.
+    // It ended between two looks, or this process has no file handle left; whoever watches looks again.
     return null;
   }
 }
 
 /** proc(5): the name may hold blanks and brackets, the fields count from behind its last one. */
 async function fromProc(pid: number): Promise<ProcessUsage> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  const [stat, status] = await Promise.all(['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1'))) as [string, string];
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [userTicks, systemTicks, residentPages] = [fields[11], fields[12], fields[21]].map(Number) as [number, number, number];
-  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, residentBytes: residentPages * PAGE_BYTES };
+  const [userTicks, systemTicks] = [fields[11], fields[12]].map(Number) as [number, number];
+  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, residentBytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * KIB };
 }
 
 async function fromPs(pid: number): Promise<ProcessUsage> {

@@ -136,10 +136,12 @@ export class ReaderProcess {
     if (pid === undefined) return;
     while (!this.#ended) {
       const usage = await usageOf(pid);
-      if (usage === null) return;
-      this.#cpuMs = usage.cpuMs;
-      this.#residentBytes = usage.residentBytes;
-      const passed = this.#reading?.limitPassed(usage, this.#limits);
+      // A look that failed, for want of a file handle perhaps, is no reason not to look again.
+      if (usage !== null) {
+        this.#cpuMs = usage.cpuMs;
+        this.#residentBytes = usage.residentBytes;
+      }
+      const passed = usage === null ? undefined : this.#reading?.limitPassed(usage, this.#limits);
       if (passed !== undefined) {
         this.#reading!.passed ??= passed;
         this.end();
