@@ -3,8 +3,20 @@ export const MAX_RANGE_DAYS = 731;
 
 /** First day that a row may have: before it no shop had rows of the kind. */
 export const EARLIEST_DAY = '2000-01-01';
-/** How far ahead of now a row may be dated, in milliseconds: time zones differ, and clocks go wrong. */
-export const MAX_AHEAD_MS = 48 * 3_600_000;
+/** How far ahead of now a row may be dated: time zones differ, and clocks go wrong. */
+export const MAX_AHEAD_HOURS = 48;
+export const MAX_AHEAD_MS = MAX_AHEAD_HOURS * 3_600_000;
+
+/** The dates that rows of uploads may have. A deployment may narrow them. */
+export interface RowDates {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly earliestDay: string;
+  /** Ahead of the upload. */
+  readonly maxAheadHours: number;
+}
+
+/** The widest that they may be, and what they are unless a deployment says otherwise. */
+export const WIDEST_ROW_DATES: RowDates = { earliestDay: EARLIEST_DAY, maxAheadHours: MAX_AHEAD_HOURS };
 
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

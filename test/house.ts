@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../schema/day-range.ts';
 import { KeyStore } from '../platform/auth/key-store.ts';
 import { RATE_CLASSES, type RateLimits } from '../platform/auth/rate-limits.ts';
 import { DEFAULT_TIER_TABLE } from '../platform/config/config.ts';
@@ -109,7 +110,7 @@ export async function openHouse(layout: Layout, options: HouseOptions = {}): Pro
   const { logger, text: log } = loggerToMemory(options.logLevel ?? 'info');
   const [database, clickhouse] = await Promise.all([createTestDatabase(MIGRATION_OWNERS), createTestClickHouse()]);
   const dataDir = mkdtempSync(join(tmpdir(), 'liftgraph-house-'));
-  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S, dataDir }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS, ...disk });
+  const backing = await openBackingServices({ config: { databasePoolMax: 8, jobLeaseS: LEASE_S, dataDir, rowsEarliestDay: EARLIEST_DAY, rowsMaxAheadHours: MAX_AHEAD_HOURS }, database, clickhouse, applicationName: 'house', logger, databaseTimeoutMs: PATIENCE_MS, ...disk });
   const keyPepper = randomBytes(32);
   const keys = new KeyStore(backing.database, keyPepper);
   const places: AuditPlaces = { headsFile: join(dataDir, 'audit-heads.ndjson'), archiveDirectory: join(dataDir, 'audit-archive') };

@@ -14,6 +14,11 @@ export const fraction = (least: number, most: number) => {
   const expected = `a number from ${least} to ${most}`;
   return z.string(expected).regex(/^\d{1,9}(?:\.\d{1,9})?$/, expected).transform(Number).refine((value) => value >= least && value <= most, expected);
 };
+/** A calendar day, `YYYY-MM-DD`, not before another. */
+export const dayFrom = (earliest: string) => {
+  const expected = `a day, YYYY-MM-DD, from ${earliest}`;
+  return z.iso.date(expected).refine((day) => day >= earliest, expected);
+};
 /** One of a closed list. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values, `one of ${values.join(', ')}`);
 /** true, false, 1 or 0. */

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { EARLIEST_DAY, MAX_AHEAD_HOURS } from '../../schema/day-range.ts';
 import { REGIONS, type Region } from '../../schema/value-lists.ts';
 import { standardRateLimits, type RateLimits } from '../auth/rate-limits.ts';
 import { TIER_TABLES, type TierTable } from '../auth/tiers.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
-import { baseUrl, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
+import { baseUrl, dayFrom, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
 import { mostConnections, openFilesLimit, usualConnections } from './open-files.ts';
 import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from '../trust/weights.ts';
 
@@ -60,6 +61,9 @@ export interface Config {
   /** How long a job whose worker fell silent may wait before another takes it over. */
   readonly jobLeaseS: number;
   readonly uploadMaxBytes: number;
+  /** The dates that rows of uploads may have: from a UTC day, `YYYY-MM-DD`, to so many hours ahead of the upload. */
+  readonly rowsEarliestDay: string;
+  readonly rowsMaxAheadHours: number;
   /** Bytes of the stores' disk that are kept free: with fewer, whatever stores anything is refused; 0 watches no disk. */
   readonly diskReserveBytes: number;
   /** Proxies in front of us whose `X-Forwarded-For` entries are believed, counted from the right. */
@@ -134,6 +138,8 @@ const environmentSchema = z.object({
   JOB_CONCURRENCY: wholeNumber(1, 512, ' jobs').optional(),
   JOB_LEASE_S: wholeNumber(2, 3600, ' seconds').default(60),
   UPLOAD_MAX_BYTES: wholeNumber(1, TERABYTE, ' bytes').default(EIGHT_GIB),
+  ROWS_EARLIEST_DAY: dayFrom(EARLIEST_DAY).default(EARLIEST_DAY),
+  ROWS_MAX_AHEAD_HOURS: wholeNumber(0, MAX_AHEAD_HOURS, ' hours').default(MAX_AHEAD_HOURS),
   DISK_RESERVE_BYTES: wholeNumber(0, 1000 * TERABYTE, ' bytes').default(HALF_A_GIB),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 16).default(0),
   CONNECTIONS_MAX: wholeNumber(16, 1_000_000, ' connections').optional(),
@@ -238,6 +244,8 @@ function toConfig(environment: Environment): Config {
     jobConcurrency: environment.JOB_CONCURRENCY ?? Math.max(2, threads),
     jobLeaseS: environment.JOB_LEASE_S,
     uploadMaxBytes: environment.UPLOAD_MAX_BYTES,
+    rowsEarliestDay: environment.ROWS_EARLIEST_DAY,
+    rowsMaxAheadHours: environment.ROWS_MAX_AHEAD_HOURS,
     diskReserveBytes: environment.DISK_RESERVE_BYTES,
     trustedProxyHops: environment.TRUSTED_PROXY_HOPS,
     connectionsMax,

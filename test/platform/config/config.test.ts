@@ -20,6 +20,7 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({
       role: 'all', host: '127.0.0.1', port: 4000, publicBaseUrl: 'http://127.0.0.1:4000/v1', logLevel: 'info', logFormat: 'json',
       graphqlIntrospection: true, jobLeaseS: 60, uploadMaxBytes: 8_589_934_592, diskReserveBytes: 536_870_912, trustedProxyHops: 0,
+      rowsEarliestDay: '2000-01-01', rowsMaxAheadHours: 48,
     });
     expect(config.databaseUrl).toBeUndefined();
     expect(config.clickhouseUrl).toBeUndefined();
@@ -34,6 +35,11 @@ describe('loadConfig', () => {
   test('the owner of the schemas defaults to the one login there is', () => {
     expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d' }).databaseOwnerUrl).toBe('postgres://a:b@c/d');
     expect(loadConfig({ DATABASE_URL: 'postgres://a:b@c/d', DATABASE_OWNER_URL: 'postgres://o:b@c/d' }).databaseOwnerUrl).toBe('postgres://o:b@c/d');
+  });
+
+  test('the dates of rows can be narrowed', () => {
+    const narrow = loadConfig({ ROWS_EARLIEST_DAY: '2024-06-01', ROWS_MAX_AHEAD_HOURS: '0' });
+    expect(narrow).toMatchObject({ rowsEarliestDay: '2024-06-01', rowsMaxAheadHours: 0 });
   });
 
   test('the public address follows the port', () => {
@@ -89,7 +95,7 @@ describe('loadConfig', () => {
   });
 
   test.each([
-    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'], ['DISK_RESERVE_BYTES', '-1'], ['DISK_RESERVE_BYTES', '1GiB'],
+    ['PORT', '-1'], ['PORT', '80.5'], ['PORT', '0x50'], ['PORT', '1e3'], ['PORT', ' 80'], ['JOB_LEASE_S', '1'], ['COMPUTE_THREADS', '0'], ['UPLOAD_MAX_BYTES', '99999999999999999999'], ['ROWS_EARLIEST_DAY', '1999-12-31'], ['ROWS_EARLIEST_DAY', '2001-02-30'], ['ROWS_MAX_AHEAD_HOURS', '49'], ['DISK_RESERVE_BYTES', '-1'], ['DISK_RESERVE_BYTES', '1GiB'],
     ['GRAPHQL_INTROSPECTION', 'yes'], ['LIFTGRAPH_ROLE', 'subgraph'], ['DATABASE_URL', 'mysql://db/lift'], ['CLICKHOUSE_URL', 'ch:8123'],
     ['INTERNAL_SECRET', 'short'], ['TRUST_WEIGHTS', 'detection=1'], ['RATE_LIMITS', 'everybody=5'], ['RATE_LIMITS', 'standard=0'], ['RATE_LIMITS', 'standard'], ['TIER_TABLE', 'five'], ['SANDBOX_BASE_URL', 'https://sandbox.example'],
     ['BOOTSTRAP_TOKEN', 'short'], ['METRICS_TOKEN', 'short'], ['METRICS_PORT', '65536'], ['TRUST_NARROW_SCOPE_BONUS', '0.06'], ['TRUST_NARROW_SCOPE_BONUS', '1e-3'],

@@ -8,7 +8,7 @@ const CHANGED = {
   DATABASE_URL: 'postgresql://app@db:5432/lift', DATABASE_OWNER_URL: 'postgresql://owner@db:5432/lift', DATABASE_POOL_MAX: '17', CLICKHOUSE_URL: 'http://default@ch:8123',
   SUBGRAPH_ATTRIBUTION_URL: 'http://a:1/graphql', SUBGRAPH_AGENTS_URL: 'http://b:2/graphql', SUBGRAPH_BILLING_URL: 'http://c:3/graphql', SIGNING_KEY_DAYS: '7',
   AUDIT_HEADS_FILE: '/srv/heads.ndjson', AUDIT_ARCHIVE_DIR: '/srv/archive', LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty', GRAPHQL_INTROSPECTION: 'false', COMPUTE_THREADS: '3', JOB_CONCURRENCY: '5',
-  JOB_LEASE_S: '33', UPLOAD_MAX_BYTES: '1000000', DISK_RESERVE_BYTES: '0', TRUSTED_PROXY_HOPS: '2', CONNECTIONS_MAX: '200', CONNECTIONS_MAX_PER_ADDRESS: '30', TIER_TABLE: 'four', RATE_LIMITS: 'standard=7,discovery=8/90', CORS_ORIGINS: 'https://app.example,https://admin.example',
+  JOB_LEASE_S: '33', UPLOAD_MAX_BYTES: '1000000', ROWS_EARLIEST_DAY: '2024-01-01', ROWS_MAX_AHEAD_HOURS: '1', DISK_RESERVE_BYTES: '0', TRUSTED_PROXY_HOPS: '2', CONNECTIONS_MAX: '200', CONNECTIONS_MAX_PER_ADDRESS: '30', TIER_TABLE: 'four', RATE_LIMITS: 'standard=7,discovery=8/90', CORS_ORIGINS: 'https://app.example,https://admin.example',
   API_VERSIONS_RETIRED: '2025-08-01', TLS_CERT_FILE: 'a.crt', TLS_KEY_FILE: 'a.key', TRUST_WEIGHTS: 'detection=0.2,attribution=0.2,provenance=0.2,consistency=0.2,taxonomy=0.2', TRUST_NARROW_SCOPE_BONUS: '0.02',
   WEBHOOK_ALLOW_PRIVATE: 'true', METRICS_PORT: '9400', REGION: 'us',
 };

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isPassing } from '../../../../platform/clickhouse/outage.ts';
-import { EARLIEST_DAY, MAX_AHEAD_MS } from '../../../../schema/day-range.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { DELIMITERS } from '../../../../schema/value-lists.ts';
 import type { Delimiter } from '../../data-sources/data-source.ts';
@@ -46,6 +45,7 @@ const IN_FLIGHT = 2;
 const RETRY_PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 const MAX_FIRST_ERRORS = 100;
 const LF = 0x0a;
+const HOUR_MS = 3_600_000;
 
 /** @throws ProblemError `unsupported_media_type`, `validation_error` (`invalid_delimiter`): before anything is received */
 export function assertReadable({ mediaType, delimiter }: Pick<IngestOptions, 'mediaType' | 'delimiter'>): void {
@@ -95,14 +95,15 @@ async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Block
 }
 
 function instructionsOf(options: IngestOptions): ReadingInstructions {
+  const { earliestDay, maxAheadHours } = options.room.rowDates;
   return {
     mediaType: options.mediaType,
     contentEncoding: options.contentEncoding ?? 'identity',
     delimiter: delimiterOf(options.delimiter),
     mapping: options.mapping ?? {},
     currency: options.sourceCurrency ?? null,
-    earliestMs: Date.parse(EARLIEST_DAY),
-    latestMs: options.now.getTime() + MAX_AHEAD_MS,
+    earliestMs: Date.parse(earliestDay),
+    latestMs: options.now.getTime() + maxAheadHours * HOUR_MS,
     maxBytes: options.maxBytes ?? MAX_CONTENT_BYTES,
   };
 }

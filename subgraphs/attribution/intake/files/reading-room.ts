@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { WIDEST_ROW_DATES, type RowDates } from '../../../../schema/day-range.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { diskFullProblem, isDiskFull } from '../../../../platform/disk-full.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
@@ -15,6 +16,8 @@ export interface ReadingRoomOptions {
   /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
   readonly folder: string;
   readonly limits?: Partial<ReadingLimits>;
+  /** The dates that rows may have; the widest unless given. */
+  readonly rowDates?: RowDates;
 }
 
 /** A file of one tenant that is there whole. Disposing of it deletes what the room holds of it. */
@@ -50,6 +53,7 @@ const OWN_FOLDER = /^\d+-/;
  * can be ended. A slow sender holds nothing but his own file, a hostile file nothing but its own process.
  */
 export class ReadingRoom {
+  readonly rowDates: RowDates;
   readonly #parent: string;
   readonly #limits: ReadingLimits;
   readonly #small = new FairTurns({ places: SMALL_PLACES, perTenant: 1 });
@@ -63,7 +67,8 @@ export class ReadingRoom {
   #received = 0;
 
   /** Touches nothing until a file comes. */
-  constructor({ folder, limits }: ReadingRoomOptions) {
+  constructor({ folder, limits, rowDates = WIDEST_ROW_DATES }: ReadingRoomOptions) {
+    this.rowDates = rowDates;
     this.#parent = folder;
     this.#limits = { ...READING_LIMITS, ...limits };
   }

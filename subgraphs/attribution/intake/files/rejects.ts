@@ -10,7 +10,7 @@ import { printable } from './printable.ts';
 const MESSAGES = {
   missing_value: () => 'the cell is empty, but a value is required',
   not_a_date: (value: string) => `"${value}" is not a date or time; expected ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch seconds or milliseconds`,
-  date_out_of_range: (value: string) => `"${value}" lies before 2000 or more than two days in the future`,
+  date_out_of_range: (value: string) => `"${value}" lies outside the dates that rows may have: from 2000-01-01 to two days ahead, unless this service has narrowed them`,
   offset_out_of_range: (value: string) => `"${value}" has an offset beyond ±14:00`,
   not_a_number: (value: string) => `"${value}" is not a number; expected digits with one point as decimal sign and no separators`,
   amount_out_of_range: (value: string) => `"${value}" is larger than 1,000,000,000,000`,

@@ -39,6 +39,8 @@ export const MEASURED_AT = new Date('2026-11-21T12:00:00Z');
 let uploads = 0;
 // Its files lie in the temporary folder of the run, which goes with it.
 const room = new ReadingRoom({ folder: join(tmpdir(), 'liftgraph-test-uploads') });
+// Its idle readers would keep the run waiting.
+afterAll(() => room.close());
 
 export interface UploadChanges extends Partial<IngestOptions> {
   /** Instead of the content. */

@@ -1,8 +1,11 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { stringify } from 'node:querystring';
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { CURRENT_PATHS } from '../../../../../subgraphs/attribution/touchpoints/current-paths.ts';
+import { ReadingRoom } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
 import { listRejects } from '../../../../../subgraphs/attribution/intake/files/rejects.ts';
 import { measureSource, purgeSource, sourceChannels, sourceSpend } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
 import { MEASURED_AT, openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../../touchpoints/columnar-store.ts';
@@ -112,6 +115,15 @@ describe('rows that are refused', () => {
     expect(total).toBe(bad.length);
     expect(rows.map(({ line, column, code }) => ({ line, column, code }))).toEqual(expected.slice(2, 5));
     expect(rows[1]!.message).toContain('"yesterday"');
+  });
+
+  test('a deployment may narrow the dates', async () => {
+    const room = new ReadingRoom({ folder: join(tmpdir(), 'liftgraph-test-narrow'), rowDates: { earliestDay: '2025-06-01', maxAheadHours: 0 } });
+    const now = new Date('2026-01-01T12:00:00Z');
+    const rows = ['u,2025-05-31T23:59:59Z,email', 'u,2025-06-01,email', 'u,2026-01-01T12:00:00Z,email', 'u,2026-01-01T12:00:01Z,email'];
+    const report = await upload(store.clickhouse, newSource(), ['user_id,timestamp,channel', ...rows].join('\n'), { room, now });
+    await room.close();
+    expect(report).toMatchObject({ rowsAccepted: 2, firstErrors: [{ line: 2, code: 'date_out_of_range' }, { line: 5, code: 'date_out_of_range' }] });
   });
 
   test('the furthest offsets, tabs and line ends in quoted names are taken', async () => {
