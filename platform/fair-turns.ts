@@ -59,6 +59,13 @@ export class FairTurns {
     return waiting;
   }
 
+  /** How many tenants wait: as many turns at most go before the first of one that comes now. */
+  get waitingTenants(): number {
+    let tenants = 0;
+    for (const line of this.#lines.values()) if (line.waiting.size > 0) tenants += 1;
+    return tenants;
+  }
+
   /**
    * Waits for a place. Whoever has one gives it back in every case.
    * @throws CrowdedTurnsError; the signal's reason when it aborts while the caller waits

@@ -105,7 +105,7 @@ export async function openPublicServer(options: PublicServerOptions): Promise<Pu
   const server = await listen({
     host: config.host,
     port: config.port,
-    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, refuseWhenOverloaded: () => admission.refuseWhenOverloaded() }, app.callback())),
+    handler: requests.measured(createOverloadDoor({ publicBaseUrl: config.publicBaseUrl, newRequestId, admission }, app.callback())),
     mayUpgrade: (request) => gateway.takesUpgrade(request) && mayOpenSocket(request.headers.origin, request.headers.host, config.publicBaseUrl, config.corsOrigins ?? []),
     upgrade: (request, socket, head) => void (gateway.handleUpgrade(request, socket, head) || socket.destroy()),
     limits: { max: config.connectionsMax, maxPerAddress: config.connectionsMaxPerAddress },

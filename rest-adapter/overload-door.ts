@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Admission } from '../platform/auth/admission.ts';
 import { ProblemError } from '../schema/problems.ts';
 import { securityHeaders } from './browser-rules.ts';
 import { CONTRACT } from './contract.ts';
@@ -10,8 +11,8 @@ export interface OverloadDoorOptions {
   readonly publicBaseUrl: string;
   /** All of one length. */
   readonly newRequestId: () => string;
-  /** @throws ProblemError when whoever arrives now has to be sent away */
-  readonly refuseWhenOverloaded: () => void;
+  /** Counts every request, and sends some away. */
+  readonly admission: Pick<Admission, 'arrive' | 'refuseWhenOverloaded'>;
 }
 
 const BASE_PATH = '/v1';
@@ -23,10 +24,13 @@ const UNGUARDED: ReadonlySet<string> = new Set(CONTRACT.filter(({ kind }) => kin
  * its number: the cheaper a refusal, the more is left for those who are let in. Requests that need another message, or
  * may be answered without the database, go the long way.
  */
-export function createOverloadDoor({ publicBaseUrl, newRequestId, refuseWhenOverloaded }: OverloadDoorOptions, inside: RequestListener): RequestListener {
+export function createOverloadDoor(options: OverloadDoorOptions, inside: RequestListener): RequestListener {
+  const { publicBaseUrl, newRequestId, admission } = options;
   let ready: ReadyAnswer | undefined;
   return (request, response) => {
-    const problem = isPlain(request) ? refusalOf(refuseWhenOverloaded) : undefined;
+    const { authorization } = request.headers;
+    response.once('close', admission.arrive(authorization));
+    const problem = isPlain(request) ? refusalOf(() => admission.refuseWhenOverloaded(authorization)) : undefined;
     if (problem === undefined) return inside(request, response);
     if (ready?.problem !== problem) ready = readyAnswer(problem, newRequestId(), publicBaseUrl);
     const requestId = newRequestId();

@@ -35,10 +35,14 @@ export interface Admitted {
 /** What every door asks before it lets a request in. Filled by the PostgreSQL-backed admission, shared by all doors. */
 export interface Admission {
   /**
-   * To be called for every request, before anything is done for it.
+   * To be called for every request, before anything is done for it. Where many wait already, callers are let in who have
+   * next to nothing under way: the crowds of a few shut nobody else out.
+   * @param authorization header `Authorization`, which names the caller
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait to be let in already
    */
-  refuseWhenOverloaded(): void;
+  refuseWhenOverloaded(authorization: string | undefined): void;
+  /** Counts a request as under way for its caller until the returned function is called. */
+  arrive(authorization: string | undefined): () => void;
   /**
    * Resolves `Authorization: Bearer <key or access token>`, checks the address against the key's allowlist, and counts
    * the call.

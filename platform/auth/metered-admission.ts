@@ -15,7 +15,8 @@ export class AdmissionMetrics {
   /** The same admission, with what it refuses counted. */
   metered(admission: Admission): Admission {
     return {
-      refuseWhenOverloaded: () => this.#refusing(() => admission.refuseWhenOverloaded()),
+      refuseWhenOverloaded: (authorization) => this.#refusing(() => admission.refuseWhenOverloaded(authorization)),
+      arrive: (authorization) => admission.arrive(authorization),
       admit: (arrival) => this.#counted(admission.admit(arrival)),
       enterWorkspace: (principal, workspaceId) => this.#counted(admission.enterWorkspace(principal, workspaceId)),
       countStranger: (rateClass, subject, arrival) => this.#counted(admission.countStranger(rateClass, subject, arrival)),

@@ -11,12 +11,15 @@ import { CredentialEnds } from './credential-ends.ts';
 import { OpenStreams } from './open-streams.ts';
 import type { Environment, Principal, Proof, Scope } from './principal.ts';
 import { RateLimitError, type RateLimit, type RateLimits, type RateWindow, type StrangerClass } from './rate-limits.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
 import { RefusalLog, type RefusedCredential } from './refusal-log.ts';
 import { enterWorkspace, WorkspaceStore } from './workspace-store.ts';
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
 const ACCESS_TOKEN_PATTERN = /^svc_at_[A-Za-z0-9_-]{43}$/;
 const NONCE_PATTERN = /^[A-Za-z0-9_-]{8,128}$/;
+/** So many requests of one caller at a time crowd nobody. */
+const MODEST = 4;
 const PARAM = { param: 'header:Authorization' };
 
 export interface PostgresAdmissionOptions {
@@ -79,6 +82,7 @@ export class PostgresAdmission implements Admission {
   readonly #refusals: RefusalLog;
   readonly #ends: CredentialEnds;
   readonly #streams = new OpenStreams();
+  readonly #underWay = new RequestsUnderWay();
   readonly #showings = new Coalescer<Showing, CredentialRow | undefined>((showing, calls) => this.#find(showing, calls));
   readonly #nonces = new Batches<ScopedNonce, boolean>((nonces) => this.#areFresh(nonces));
 
@@ -91,12 +95,16 @@ export class PostgresAdmission implements Admission {
     this.#ends = new CredentialEnds(database, pubSub, logger);
   }
 
-  refuseWhenOverloaded(): void {
-    this.#database.refuseWhenOverloaded(this.#showings.gathering);
+  refuseWhenOverloaded(authorization: string | undefined): void {
+    this.#database.refuseWhenOverloaded({ announced: this.#showings.gathering, isModest: this.#underWay.of(authorization) <= MODEST });
+  }
+
+  arrive(authorization: string | undefined): () => void {
+    return this.#underWay.begin(authorization);
   }
 
   async admit(arrival: Arrival): Promise<Admitted> {
-    this.refuseWhenOverloaded();
+    this.refuseWhenOverloaded(arrival.authorization);
     const secret = shownSecret(arrival.authorization);
     const { origin: { clientAddress }, onSandboxHost } = arrival;
     const { place, answer } = this.#showings.join(`${secret} ${clientAddress} ${onSandboxHost}`, { secret, clientAddress, onSandboxHost });
@@ -148,7 +156,7 @@ export class PostgresAdmission implements Admission {
   }
 
   async countStranger(rateClass: StrangerClass, subject: string, arrival: Pick<Arrival, 'requestId' | 'origin'>): Promise<readonly RateWindow[]> {
-    this.refuseWhenOverloaded();
+    this.refuseWhenOverloaded(undefined);
     const { perMinute, perDay } = this.#rateLimits[rateClass];
     const [row] = await this.#database.ask<WindowColumns & { exceeded: RateWindow['name'] | null }>({
       name: 'auth.count_call',

@@ -24,6 +24,14 @@ export interface Question {
   readonly values: readonly unknown[];
 }
 
+/** What is known of a request before anything is done for it. */
+export interface Pressure {
+  /** Questions that others have gathered and not asked yet. */
+  readonly announced?: number;
+  /** Whether its caller has next to nothing under way besides; false unless told. */
+  readonly isModest?: boolean;
+}
+
 type Work<T> = (em: SqlEntityManager) => Promise<T>;
 
 /**
@@ -62,10 +70,9 @@ export interface Database {
   performAs(tenant: TenantScope | string, statements: readonly [Question, ...Question[]]): Promise<void>;
   /**
    * To be called for every request, before anything is done for it.
-   * @param announced questions that others have gathered and not asked yet
    * @throws ProblemError `service_unavailable`, code `overloaded`, where too many wait for a connection already
    */
-  refuseWhenOverloaded(announced?: number): void;
+  refuseWhenOverloaded(pressure?: Pressure): void;
   /**
    * To be called before anything is stored that is more than bookkeeping.
    * @throws ProblemError `service_unavailable`, code `disk_nearly_full`, as {@link DatabaseOptions.refuseWithoutRoom} has it
@@ -256,8 +263,8 @@ class PostgresDatabase implements Database {
     }
   }
 
-  refuseWhenOverloaded(announced = 0): void {
-    this.#sessionPool.refuseWhenOverloaded(announced);
+  refuseWhenOverloaded({ announced = 0, isModest = false }: Pressure = {}): void {
+    this.#sessionPool.refuseWhenOverloaded(announced, isModest);
   }
 
   refuseWithoutRoom(): void {

@@ -8,7 +8,7 @@ import { ScopedQuery, type TimedQuery } from './scoped-query.ts';
 import { lend, type Session } from './session.ts';
 import { SessionDialect } from './session-dialect.ts';
 import { SharedLines } from './shared-lines.ts';
-import { StandingQueue } from './standing-queue.ts';
+import { LONGEST, StandingQueue } from './standing-queue.ts';
 import { settingsOf, type TenantScope } from './tenant-scope.ts';
 
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
@@ -68,16 +68,19 @@ export class SessionPool {
     this.#lines.distrustAll();
   }
 
-  /** @throws ProblemError `service_unavailable`, code `overloaded` */
-  refuseWhenOverloaded(announced: number): void {
+  /**
+   * @param isModest of a caller that has next to nothing under way: its turn comes before the crowds of others
+   * @throws ProblemError `service_unavailable`, code `overloaded`
+   */
+  refuseWhenOverloaded(announced: number, isModest: boolean): void {
     // As many questions as there are connections are being answered, however they share lines.
     const questions = Math.max(0, this.#lines.pending + announced - this.pool.options.max);
-    if (this.#queue.isTooLong(this.#crowd() + questions)) throw OVERLOADED;
-  }
-
-  /** Who waits for a connection; nobody where there are some, and accounts wait for connections of their own only. */
-  #crowd(): number {
-    return this.#turns.free > 0 ? 0 : this.#turns.waiting;
+    // Nobody waits where connections are free, and accounts wait for connections of their own only.
+    const isFull = this.#turns.free === 0;
+    const isTooLong = isModest
+      ? questions + (isFull ? this.#turns.waitingTenants : 0) >= LONGEST
+      : this.#queue.isTooLong(questions + (isFull ? this.#turns.waiting : 0));
+    if (isTooLong) throw OVERLOADED;
   }
 
   load(): DatabaseLoad {

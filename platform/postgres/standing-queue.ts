@@ -1,5 +1,5 @@
 /** As many as can still be answered in time, all of them. */
-const LONGEST = 256;
+export const LONGEST = 256;
 /** What a busy pool has waiting, and nothing more: the work of a few hundredths of a second. */
 const SHORT = 32;
 /** How long a queue is longer than that before it is one that does not go away, and shorter before it has gone. */

@@ -50,6 +50,10 @@ class ToyAdmission implements Admission {
 
   refuseWhenOverloaded(): void {}
 
+  arrive(): () => void {
+    return () => undefined;
+  }
+
   admit({ authorization }: Arrival): Promise<Admitted> {
     if (authorization === 'Bearer elsewhere') return Promise.reject(new ProblemError('ip_not_allowed', 'not from here'));
     if (authorization === 'Bearer busy') return Promise.reject(new RateLimitError([USED_UP], USED_UP));

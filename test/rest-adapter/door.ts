@@ -30,6 +30,7 @@ export function memoryAdmission(): Admission & { readonly log: string[]; readonl
     log,
     watches,
     refuseWhenOverloaded: () => undefined,
+    arrive: () => () => undefined,
     async admit({ authorization }) {
       log.push('admit');
       const scopes = { 'Bearer all': SCOPES, 'Bearer none': [] as readonly Scope[], 'Bearer test': SCOPES }[authorization ?? ''];

@@ -12,6 +12,13 @@ const OVERLOADED = new ProblemError('service_unavailable', 'Come back in a secon
 
 let door: TestDoor;
 let isOverloaded = false;
+const arrived: (string | undefined)[] = [];
+let underWay = 0;
+const arrive = (authorization: string | undefined) => {
+  arrived.push(authorization);
+  underWay += 1;
+  return () => void (underWay -= 1);
+};
 let url: string;
 const server = createServer(HTTP_SERVER_OPTIONS);
 
@@ -27,7 +34,7 @@ beforeAll(async () => {
     return admit(arrival);
   };
   const inside = door.server.listeners('request')[0] as RequestListener;
-  server.on('request', createOverloadDoor({ publicBaseUrl: 'https://api.example/v1', newRequestId, refuseWhenOverloaded }, inside)).listen(0, '127.0.0.1');
+  server.on('request', createOverloadDoor({ publicBaseUrl: 'https://api.example/v1', newRequestId, admission: { refuseWhenOverloaded, arrive } }, inside)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -79,6 +86,16 @@ test.each([
 test('clients of OAuth, which show who they are by a password, hear errors in the shape that they know', async () => {
   const request = { method: 'POST', headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' }, body: 'grant_type=client_credentials' };
   expect(await seen(await fetch(`${url}/v1/oauth/token`, request))).toEqual(await seen(await fetch(`${door.url}/v1/oauth/token`, request)));
+});
+
+test('every request, refused or not, counts as under way for its caller until it is answered', async () => {
+  arrived.length = 0;
+  const showing = { headers: { authorization: KEY } };
+  for (const asked of [fetch(`${url}/v1/agents/me`, showing), fetch(`${url}/v1/health`)]) await (await asked).text();
+  isOverloaded = false;
+  await (await fetch(`${url}/v1/agents/me`, showing)).text();
+  expect(arrived.toSorted()).toEqual([KEY, KEY, undefined]);
+  while (underWay > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
 test('while there is no overload nobody is kept out', async () => {

@@ -12,7 +12,7 @@ import { SCOPES, type Principal } from '../../../platform/auth/principal.ts';
 import { standardRateLimits } from '../../../platform/auth/rate-limits.ts';
 import { eventsOwner } from '../../../platform/events/migrations.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
-import { openDatabase, type Database, type Question } from '../../../platform/postgres/database.ts';
+import { openDatabase, type Database, type Pressure, type Question } from '../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';
 import type { ProblemError } from '../../../schema/problems.ts';
@@ -274,7 +274,7 @@ describe('nonces', () => {
 
 test('of too many callers who come at once, the last are sent away before anything is asked for them', async () => {
   let questions = 0;
-  const overheard = { ask: (question: Question) => ((questions += Number(question.name === 'auth.admit')), database.ask(question)), refuseWhenOverloaded: (announced: number) => database.refuseWhenOverloaded(announced), asNobody: database.asNobody.bind(database) } as unknown as Database;
+  const overheard = { ask: (question: Question) => ((questions += Number(question.name === 'auth.admit')), database.ask(question)), refuseWhenOverloaded: (pressure: Pressure) => database.refuseWhenOverloaded(pressure), asNobody: database.asNobody.bind(database) } as unknown as Database;
   const listened = new PostgresAdmission({ database: overheard, pubSub, keyPepper: pepper, rateLimits: standardRateLimits('three'), logger });
   const key = generateApiKey('svc_live_sk');
   const crowd = (keyOf: () => string) => Promise.all(Array.from({ length: 700 }, () => listened.admit(arrival(keyOf())).catch((error: ProblemError) => error.problem.code ?? error.type)));

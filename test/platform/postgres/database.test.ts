@@ -34,6 +34,7 @@ const Order = defineEntity({
 
 const logger = pino({ level: 'silent' });
 const alice = randomUUID();
+const carol = randomUUID();
 const bob = randomUUID();
 let testDatabase: TestDatabase;
 let database: Database;
@@ -238,6 +239,16 @@ describe('questions', () => {
     // Behind the crowd it would have been the time of ten of theirs, and more.
     expect(tookMs).toBeLessThan(1_500);
     await Promise.all(crowd);
+  });
+
+  test('crowds of two accounts that take all connections shut nobody else out', async () => {
+    const crowds = Array.from({ length: 300 }, (_, place) => database.asTenant(place % 2 === 0 ? alice : carol, (em) => em.execute('select pg_sleep(0.05)')).catch(() => undefined));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(() => database.refuseWhenOverloaded()).toThrow(/more requests than it can answer/);
+    database.refuseWhenOverloaded({ isModest: true });
+    expect(await database.asTenant(bob, (em) => em.execute('select 1 as one'))).toEqual([{ one: 1 }]);
+    expect(database.load().waiting).toBeGreaterThan(0);
+    await Promise.all(crowds);
   });
 
   test('of more than can be answered, the last are told so at once', async () => {
