@@ -2,6 +2,7 @@ import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { interruptible } from '../../../platform/clickhouse/interruptible.ts';
 import { dayAfter } from '../../../schema/day-range.ts';
+import { ProblemError } from '../../../schema/problems.ts';
 import { recordedRange, type StoredDay } from '../data-sources/source-days.ts';
 import { rangeExperiments } from '../experiments/range-experiments.ts';
 import { spanOf } from '../journeys/journey-query.ts';
@@ -10,7 +11,8 @@ import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
 import { partsDigest, storedDays } from '../touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../touchpoints/stored-rows.ts';
-import { sourceSpend } from '../touchpoints/touchpoint-store.ts';
+import { sourceChannels, sourceSpend } from '../touchpoints/touchpoint-store.ts';
+import { AnalysisFailedError } from './analysis-failed-error.ts';
 import type { AssessableRun } from './assess-trust.ts';
 import type { RunQuery } from './run-attribution-job.ts';
 
@@ -21,6 +23,8 @@ export function loadRunData(store: ClickHouse) {
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');
+    // Before anything is read that has a row per channel.
+    await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
     onStage('building_journeys');
@@ -34,7 +38,7 @@ export function loadRunData(store: ClickHouse) {
       daysRead,
     ]);
     const spendByChannel = new Map<string, number>();
-    for (const each of spend) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    for (const each of spend.rows) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
     const preceding = await loadPreceding(clickhouse, query, followed);
     const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
     return {
@@ -42,13 +46,19 @@ export function loadRunData(store: ClickHouse) {
       events: followed?.events ?? null,
       totals,
       spend: spendByChannel,
-      campaigns: { ofEvents: followed?.campaigns ?? null, tooMany: followed?.tooManyCampaigns ?? false, spend },
+      campaigns: { ofEvents: followed?.campaigns ?? null, tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false), spend: spend.rows },
       observedUntilS: followed?.observedUntilS ?? 0,
       experiments,
       warnings: ignoresPaths ? [IGNORED_PATHS] : [],
       stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
     };
   };
+}
+
+/** What is wrong with the rows fails the analysis for good: another attempt would find the same. */
+function failedWhereInvalid(error: unknown): never {
+  if (error instanceof ProblemError && error.type === 'validation_error') throw new AnalysisFailedError({ code: 'insufficient_data', message: error.message });
+  throw error;
 }
 
 /** Days are hashed only where the store has changed since they were verified. */

@@ -32,6 +32,8 @@ export interface BreakdownRuns {
 /** The rows and the question of a run, as far as they matter here. */
 interface BrokenDownRun {
   readonly events: EventTable | null;
+  /** Of the run: channels with spend alone are none of the events. */
+  readonly channelCount: number;
   readonly campaigns: CampaignRows;
   readonly model: AttributionModel;
   readonly granularity: Granularity;
@@ -40,8 +42,11 @@ interface BrokenDownRun {
 
 type Run = <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskOutcome<Name>>;
 
-/** Periods × channels, or campaigns × channels, that are broken down: more would fill the memory and tell nobody anything. */
-const MAX_CELLS = 2 ** 20;
+/** Periods × channels of a time series: each is a figure of the answer. */
+const MAX_POINTS = 2 ** 17;
+/** Campaigns × channels that are told apart. Few of these pairs exist, and {@link MAX_CAMPAIGN_ROWS} of them are answered. */
+const MAX_PAIRS = 2 ** 20;
+const MAX_CAMPAIGN_ROWS = 20_000;
 /** Models whose credit is made of PRAV's effects, where PRAV could run. */
 const INCREMENTAL_MODELS: ReadonlySet<AttributionModel> = new Set(['causal', 'prav']);
 
@@ -50,12 +55,11 @@ const TOO_MANY_PERIODS = 'The range has too many periods for this many channels:
 const TOO_MANY_CAMPAIGNS = 'The source names too many campaigns to tell them apart: there is no split by campaign. Is the right column mapped to campaign?';
 
 /** Starts what the breakdown by period and by campaign needs of the rows. */
-export function startBreakdown({ events, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
+export function startBreakdown({ events, channelCount, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
   if (events === null) return { segments: [], finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
-  const fits = (segments: number): boolean => segments * events.channels.length <= MAX_CELLS;
   const calendar = calendarOf(options, granularity);
-  const hasPeriods = fits(calendar.periods.length);
-  const hasCampaigns = !campaigns.tooMany && fits(1 + (campaigns.ofEvents?.names.length ?? 0));
+  const hasPeriods = calendar.periods.length * channelCount <= MAX_POINTS;
+  const hasCampaigns = !campaigns.tooMany && (1 + (campaigns.ofEvents?.names.length ?? 0)) * channelCount <= MAX_PAIRS;
   const periods = hasPeriods ? calendar.table : { count: 1, ofDay: new Uint16Array(calendar.table.ofDay.length) };
   const ofEvents = hasCampaigns ? campaigns.ofEvents : null;
 
@@ -70,10 +74,12 @@ export function startBreakdown({ events, campaigns, model, granularity, options 
         isIncremental && prav.ok && (model === 'prav' || (causal.ok && causal.basis === 'placebo_adjusted'))
           ? { channels: prav.channels, periods: prav.segments[0]!, campaigns: prav.segments[1] ?? null }
           : null;
+      const campaignRows = hasCampaigns ? campaignsOf(credit, ofEvents?.names ?? [], credits, campaigns.spend, incremental) : null;
+      const toldApart = campaignRows === null || campaignRows.length > MAX_CAMPAIGN_ROWS ? null : campaignRows;
       return {
         timeSeries: hasPeriods ? timeSeriesOf(credit, calendar.periods, credits, incremental) : null,
-        campaigns: hasCampaigns ? campaignsOf(credit, ofEvents?.names ?? [], credits, campaigns.spend, incremental) : null,
-        warnings: [...(hasPeriods ? [] : [TOO_MANY_PERIODS]), ...(hasCampaigns ? [] : [TOO_MANY_CAMPAIGNS])],
+        campaigns: toldApart,
+        warnings: [...(hasPeriods ? [] : [TOO_MANY_PERIODS]), ...(toldApart === null ? [TOO_MANY_CAMPAIGNS] : [])],
       };
     },
   };

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
-import { ProblemError } from '../../../schema/problems.ts';
 import { OF_SOURCE, sourceParams } from '../touchpoints/source-key.ts';
 import type { CountedTouches } from '../touchpoints/stored-rows.ts';
+import { assertFewChannels, MAX_CHANNELS } from '../touchpoints/touchpoint-store.ts';
 import type { JourneyQuery, TimeSpan } from './journey-query.ts';
 import { CODE_BITS, inSpan, MAX_CAMPAIGNS } from './journey-statements.ts';
 
-const MAX_CHANNELS = 65_534;
 /** Names travel in the address of a statement; servers take a megabyte. */
 const MAX_NAMES_BYTES = 500_000;
 const TIMEOUT_MS = 300_000;
@@ -65,9 +64,7 @@ export async function readJourneyFacts(clickhouse: ClickHouse, query: JourneyQue
   const of = (...kinds: readonly FactsRow['kind'][]): FactsRow[] => rows.filter(({ kind }) => kinds.includes(kind));
   const names = (...kinds: readonly FactsRow['kind'][]): string[] => [...new Set(of(...kinds).map(({ name }) => name))].filter((name) => name !== '').toSorted(byCodePoint);
   const [channels, campaigns] = [names('touchpoints', 'conversions', 'paths'), names('campaigns')];
-  if (channels.length > MAX_CHANNELS) {
-    throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
-  }
+  assertFewChannels(channels.length);
   const tooManyCampaigns = campaigns.length > MAX_CAMPAIGNS || (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS || encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
   const events = of('touchpoints', 'conversions');
   const hasEvents = events.length > 0;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
+import { ProblemError } from '../../../schema/problems.ts';
 import { coverageOf } from '../data-sources/coverage.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';
@@ -13,11 +14,31 @@ const DAY_MS = 86_400_000;
 /** Share of conversions without a touch in the 30 days before. */
 const UNATTRIBUTED_AFTER_DAYS = 30;
 
-/** Every channel that the source names, in touches, clicks on conversions, paths and spend; sorted. */
+/** What the models solve for, and far more than people tell apart: beyond it ids stand in the column of the channel. */
+export const MAX_CHANNELS = 1_000;
+/** Pairs of channel and campaign whose spend is told apart. */
+export const MAX_SPEND_PAIRS = 20_000;
+
+/** @throws ProblemError `validation_error` with code `too_many_channels` */
+export function assertFewChannels(channels: number): void {
+  if (channels <= MAX_CHANNELS) return;
+  throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS.toLocaleString('en-US')} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
+}
+
+/**
+ * Every channel that the source names, in touches, clicks on conversions, paths and spend; sorted.
+ * @throws ProblemError `validation_error` with code `too_many_channels`
+ */
 export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
-  const named = ['touchpoints', 'conversions', 'spend'].map((table) => `SELECT DISTINCT toString(channel) AS name FROM ${table} WHERE ${OF_SOURCE}`);
-  const steps = `SELECT DISTINCT toString(arrayJoin(path)) AS name FROM paths WHERE ${OF_SOURCE}`;
-  const rows = await clickhouse.rows(`SELECT DISTINCT name FROM (${[...named, steps].join(' UNION ALL ')}) WHERE name != '' ORDER BY name`, z.object({ name: z.string() }), { params: sourceParams(key) });
+  // Each table is read no further than it takes to know that there are too many.
+  const few = (name: string, table: string) => `SELECT name FROM (SELECT DISTINCT toString(${name}) AS name FROM ${table} WHERE ${OF_SOURCE} LIMIT ${MAX_CHANNELS + 2})`;
+  const named = [...['touchpoints', 'conversions', 'spend'].map((table) => few('channel', table)), few('arrayJoin(path)', 'paths')];
+  const rows = await clickhouse.rows(
+    `SELECT DISTINCT name FROM (${named.join(' UNION ALL ')}) WHERE name != '' ORDER BY name LIMIT ${MAX_CHANNELS + 1}`,
+    z.object({ name: z.string() }),
+    { params: sourceParams(key), timeoutMs: LONG_READ_MS },
+  );
+  assertFewChannels(rows.length);
   return rows.map(({ name }) => name);
 }
 
@@ -79,20 +100,32 @@ export interface CampaignSpend {
   readonly spend: number;
 }
 
+/** What was spent, and whether more campaigns spent it than are told apart: then each channel is one row without a campaign. */
+export interface SourceSpend {
+  readonly rows: readonly CampaignSpend[];
+  readonly tooManyCampaigns: boolean;
+}
+
 /** Spend in a range of UTC days, both inclusive. On a day with spend rows of a channel these stand in for the own cost of its touches. */
-export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<CampaignSpend[]> {
+export async function sourceSpend(clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<SourceSpend> {
+  const rows = await spendBy('channel, campaign', clickhouse, key, dateRange);
+  if (rows.length <= MAX_SPEND_PAIRS) return { rows, tooManyCampaigns: false };
+  return { rows: await spendBy("channel, '' AS campaign", clickhouse, key, dateRange), tooManyCampaigns: true };
+}
+
+function spendBy(names: string, clickhouse: ClickHouse, key: SourceKey, dateRange: readonly [string, string]): Promise<CampaignSpend[]> {
   const inRange = (column: string) => `${column} >= {start:Date32} AND ${column} <= {end:Date32}`;
-  const names = 'toString(channel) AS channel, toString(campaign) AS campaign';
+  const ofRow = 'toString(channel) AS channel, toString(campaign) AS campaign';
   return clickhouse.rows(
-    `SELECT channel, campaign, toFloat64(sum(if(rows_of_day > 0, stated, touched))) AS spend FROM (
+    `SELECT ${names}, toFloat64(sum(if(rows_of_day > 0, stated, touched))) AS spend FROM (
       SELECT channel, campaign, stated, touched, sum(stated_rows) OVER (PARTITION BY date, channel) AS rows_of_day FROM (
-        SELECT date, ${names}, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
+        SELECT date, ${ofRow}, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
           FROM spend FINAL WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel, campaign
         UNION ALL
-        SELECT toDate32(ts) AS date, ${names}, toDecimal128(0, 6), 0, sum(cost)
+        SELECT toDate32(ts) AS date, ${ofRow}, toDecimal128(0, 6), 0, sum(cost)
           FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
       )
-    ) GROUP BY channel, campaign HAVING spend > 0 ORDER BY channel, campaign`,
+    ) GROUP BY channel, campaign HAVING spend > 0 ORDER BY channel, campaign LIMIT ${MAX_SPEND_PAIRS + 1}`,
     z.object({ channel: z.string(), campaign: z.string(), spend: z.number() }),
     { params: { ...sourceParams(key), start: dateRange[0], end: dateRange[1] }, timeoutMs: LONG_READ_MS },
   );

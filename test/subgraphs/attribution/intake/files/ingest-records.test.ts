@@ -372,7 +372,7 @@ describe('what is stored', () => {
     const source = newSource();
     await upload(store.clickhouse, source, 'user_id,timestamp,channel,campaign,cost\nu,2025-01-01T10:00:00Z,a,x,1.5\nu,2025-01-01T23:59:59Z,a,x,2\nu,2025-01-02,a,x,4\nu,2025-01-01,b,,8\nu,2025-01-03,a,x,16\nu,2025-01-01T11:00:00Z,a,z,32\n');
     await upload(store.clickhouse, source, 'date,channel,campaign,spend\n2025-01-01,a,x,10\n2025-01-01,a,y,5\n2025-01-05,a,y,7\n');
-    expect(await sourceSpend(store.clickhouse, key(source), ['2025-01-01', '2025-01-02'])).toEqual([
+    expect((await sourceSpend(store.clickhouse, key(source), ['2025-01-01', '2025-01-02'])).rows).toEqual([
       { channel: 'a', campaign: 'x', spend: 10 + 4 }, { channel: 'a', campaign: 'y', spend: 5 }, { channel: 'b', campaign: '', spend: 8 },
     ]);
   });
