@@ -101,8 +101,9 @@ function jsonObject(body: unknown): object {
   throw new ProblemError('invalid_request', 'The body is not a JSON object with a query.', { code: 'malformed_json', param: '' });
 }
 
-/** The page is large and never changes: it is made and compressed once, when first asked for. */
+/** The page is large and never changes: it is made once in either form, and all who do not read their answer share it. */
 function graphiql(): (ctx: Context) => Promise<void> {
+  let plain: Buffer | undefined;
   let compressed: Promise<Buffer> | undefined;
   return async (ctx) => {
     ctx.type = 'text/html; charset=utf-8';
@@ -112,7 +113,7 @@ function graphiql(): (ctx: Context) => Promise<void> {
     // Everything is inline: scripts, styles, and workers made from blobs.
     ctx.set('Content-Security-Policy', "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");
     if (ctx.acceptsEncodings('gzip') !== 'gzip') {
-      ctx.body = graphiqlPage();
+      ctx.body = plain ??= Buffer.from(graphiqlPage());
       return;
     }
     compressed ??= promisify(gzip)(graphiqlPage());

@@ -20,10 +20,14 @@ export interface OperationLimits {
   readonly maxSelections: number;
   /** `@include` and `@skip` with all fragments spread out: the planner plans for each anew, two milliseconds at a time. */
   readonly maxConditions: number;
+  /** Times that one name may stand in a selection set with all fragments spread out. */
+  readonly maxRepeats: number;
+  /** Objects that an answer about the schema may hold. */
+  readonly maxSchemaObjects: number;
 }
 
 /** Several times what the largest document of the doors needs, and far below what hurts. */
-export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000, maxConditions: 50 };
+export const DEFAULT_LIMITS: OperationLimits = { maxTokens: 2_000, maxDepth: 10, maxNesting: 30, maxAliases: 15, maxRootFields: 10, maxCost: 2_000, maxSelections: 5_000, maxConditions: 10, maxRepeats: 10, maxSchemaObjects: 200_000 };
 
 /** What an operation asks for, in the units of {@link OperationLimits}. Infinity where fragments multiply beyond counting. */
 export interface OperationSize {
@@ -34,11 +38,12 @@ export interface OperationSize {
   readonly cost: number;
   readonly selections: number;
   readonly conditions: number;
+  /** Types, fields, arguments and so on that `__schema` and `__type` show. */
+  readonly schemaObjects: number;
 }
 
-/** About as many types, fields and arguments as the schema has, and a large type of it: whoever asks for the whole twice has had enough. */
-const SCHEMA_COST = 1_000;
-const TYPE_COST = 100;
+/** About as many as the schema has of each, or one of its larger types. */
+const SCHEMA_LISTS: Readonly<Record<string, number>> = { types: 200, directives: 10, fields: 15, args: 3, inputFields: 10, enumValues: 10, interfaces: 1, possibleTypes: 2 };
 /** A page nobody gave a size has this many rows. */
 const DEFAULT_PAGE = 20;
 /** A size that is not a number is refused later; until then it counts as a full page. */
@@ -59,6 +64,7 @@ export function assertWithinLimits(schema: GraphQLSchema, document: DocumentNode
     ['too_many_selections', 'selections', size.selections, limits.maxSelections],
     ['too_many_conditions', 'conditions', size.conditions, limits.maxConditions],
     ['too_costly', 'points of cost', size.cost, limits.maxCost],
+    ['too_much_of_the_schema', 'objects of the schema', size.schemaObjects, limits.maxSchemaObjects],
   ];
   for (const [code, what, value, limit] of checks) {
     if (value > limit) throw new ProblemError('invalid_request', `The operation has ${value} ${what}; at most ${limit} are allowed.`, { code });
@@ -93,11 +99,11 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
 
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined): Measure => {
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[field.name.value] : undefined;
-    const own = { depth: 1, nesting: 0, aliases: field.alias === undefined ? 0 : 1, selections: 1, conditions: 0, fields: 1, cost: 0, listCost: 0 };
+    const own = { ...NOTHING, depth: 1, aliases: field.alias === undefined ? 0 : 1, selections: 1, fields: 1 };
     if (field.selectionSet === undefined) return own;
     if (definition === undefined) {
-      const { selections, conditions, nesting } = ofSelections(field.selectionSet, introspected(schema, field));
-      return { ...own, selections: 1 + selections, conditions, nesting: 1 + nesting, cost: field.name.value === '__schema' ? SCHEMA_COST : TYPE_COST };
+      const { selections, conditions, nesting, aliases, schemaObjects } = ofSelections(field.selectionSet, introspected(schema, field));
+      return { ...own, selections: 1 + selections, conditions, nesting: 1 + nesting, aliases: own.aliases + aliases, schemaObjects: 1 + schemaObjects };
     }
     const type = getNamedType(definition.type);
     const below = ofSelections(field.selectionSet, isCompositeType(type) ? type : undefined);
@@ -114,11 +120,12 @@ export function measureOperation(schema: GraphQLSchema, document: DocumentNode, 
       fields: 1,
       cost,
       listCost: isList ? cost : 0,
+      schemaObjects: parent !== undefined && isIntrospectionType(parent) ? (SCHEMA_LISTS[field.name.value] ?? 1) * (1 + below.schemaObjects) : below.schemaObjects,
     };
   };
 
-  const { depth, nesting, aliases, selections, conditions, fields, cost } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
-  return { depth, nesting, aliases, selections, conditions, rootFields: fields, cost };
+  const { depth, nesting, aliases, selections, conditions, fields, cost, schemaObjects } = ofSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  return { depth, nesting, aliases, selections, conditions, rootFields: fields, cost, schemaObjects };
 }
 
 /** `listCost` is the part of `cost` that stands below lists; `fields` counts one level only. */
@@ -131,9 +138,10 @@ interface Measure {
   fields: number;
   cost: number;
   listCost: number;
+  schemaObjects: number;
 }
 
-const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, conditions: 0, fields: 0, cost: 0, listCost: 0 };
+const NOTHING: Measure = { depth: 0, nesting: 0, aliases: 0, selections: 0, conditions: 0, fields: 0, cost: 0, listCost: 0, schemaObjects: 0 };
 
 /** A fragment as its parent sees it. */
 function inside(measure: Measure): Measure {
@@ -149,6 +157,7 @@ function add(total: Measure, part: Measure): void {
   total.fields += part.fields;
   total.cost += part.cost;
   total.listCost += part.listCost;
+  total.schemaObjects += part.schemaObjects;
 }
 
 /** `__schema` and `__type` belong to no type's fields. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { addressBlock } from '../platform/auth/address-block.ts';
 import type { Admission, Admitted, ShownCredential } from '../platform/auth/admission.ts';
 import type { RequestOrigin } from '../platform/auth/principal.ts';
 import { grantSandboxWishes, type SandboxWishes } from '../platform/auth/sandbox-wishes.ts';
@@ -44,12 +45,13 @@ export function publicAdmission({ admission, originOf, isSandboxHost, resolveApi
     const apiVersion = resolveApiVersion(wanted);
     const origin = originOf(http);
     const admitted = authorization === undefined ? null : await admission.admit({ requestId, origin, authorization, onSandboxHost: isSandboxHost(http) });
+    const strangersWindows = admitted === null ? await admission.countStranger('anonymous', addressBlock(origin.clientAddress), { requestId, origin }) : [];
     if (admitted !== null) onAdmitted?.(admitted);
     const principal = admitted === null || workspaceId === undefined ? (admitted?.principal ?? null) : await admission.enterWorkspace(admitted.principal, workspaceId);
     const pinned = wanted === undefined ? (admitted?.pinnedVersion ?? null) : null;
     const sandboxDelayMs = grantSandboxWishes(principal, wishes);
     const context = { requestId, principal, apiVersion: pinned === null ? apiVersion : resolveApiVersion(pinned), origin, ...(sandboxDelayMs === undefined ? {} : { sandboxDelayMs }) };
-    return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? [], refused: false }, credential: admitted?.credential ?? null };
+    return { request: { context, nonce, idempotencyKey, windows: admitted?.windows ?? strangersWindows, refused: false }, credential: admitted?.credential ?? null };
   };
 }
 

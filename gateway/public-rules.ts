@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
 import type { Admission } from '../platform/auth/admission.ts';
 import type { RequestContext } from '../platform/auth/principal.ts';
+import { DocumentShapes } from './document-shape.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertFittingVariables } from './operation-variables.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
@@ -11,12 +12,23 @@ import { limitStrangers } from './stranger-limits.ts';
 
 /** What a public operation must satisfy once it is parsed and validated: its limits, sound input, the nonce of a mutation, fitting variables. */
 export function publicRules(admission: Admission, limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+  const shapes = new DocumentShapes(limits);
   return {
     unexpectedErrorProcessingRequest: async ({ error }) => {
       const publicRequest = publicRequests.getStore();
       if (publicRequest !== undefined) publicRequest.failure = error;
     },
     requestDidStart: async () => ({
+      // Before the document is validated.
+      didResolveSource: async ({ source }) => {
+        if (publicRequests.getStore() === undefined) return;
+        try {
+          shapes.assertFitting(source);
+        } catch (error) {
+          // What is no GraphQL, Apollo Server says itself.
+          if (error instanceof ProblemError) throw error;
+        }
+      },
       didResolveOperation: async ({ schema, document, operation, request }) => {
         const publicRequest = publicRequests.getStore();
         if (publicRequest === undefined) return;

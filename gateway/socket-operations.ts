@@ -8,6 +8,7 @@ import { withoutValue } from '../platform/graph/bad-values.ts';
 import { Documents } from '../platform/graph/documents.ts';
 import type { SocketExtra } from '../platform/graph/web-socket-endpoint.ts';
 import { wellFormedKey } from '../platform/idempotency/idempotency-key.ts';
+import { DocumentShapes } from './document-shape.ts';
 import { EventStream, tellingEnd } from './event-stream.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertWithinLimits, type OperationLimits } from './operation-limits.ts';
@@ -43,10 +44,12 @@ export class SocketOperations {
   readonly #options: SocketOperationsOptions;
   readonly #admit: ReturnType<typeof publicAdmission>;
   readonly #documents: Documents;
+  readonly #shapes: DocumentShapes;
 
   constructor(options: SocketOperationsOptions) {
     this.#options = options;
     this.#admit = publicAdmission(options);
+    this.#shapes = new DocumentShapes(options.limits);
     this.#documents = new Documents(options.apiSchema, { maxTokens: options.limits.maxTokens, hidesSchema: options.hidesSchema });
   }
 
@@ -130,6 +133,7 @@ export class SocketOperations {
   #checked(query: string): DocumentNode {
     const checked = ((): ReturnType<Documents['check']> => {
       try {
+        this.#shapes.assertFitting(query);
         return this.#documents.check(query);
       } catch (error) {
         if (error instanceof GraphQLError) throw new ProblemError('invalid_request', withoutValue(error.message), { code: 'syntax' });

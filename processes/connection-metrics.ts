@@ -5,6 +5,7 @@ export class ConnectionMetrics {
   readonly #registry: Registry;
   readonly #refused: Counter<'full'>;
   readonly #gaveWay: Counter;
+  readonly #unread: Counter;
 
   constructor(registry: Registry) {
     this.#registry = registry;
@@ -17,6 +18,11 @@ export class ConnectionMetrics {
     this.#gaveWay = new Counter({
       name: 'liftgraph_http_connections_gave_way_total',
       help: 'Idle connections that were closed because a new one needed their place.',
+      registers: [registry],
+    });
+    this.#unread = new Counter({
+      name: 'liftgraph_http_connections_unread_total',
+      help: 'Connections that were cut because their clients did not read what they had asked for, and memory ran short.',
       registers: [registry],
     });
   }
@@ -36,6 +42,11 @@ export class ConnectionMetrics {
   /** A connection came and got no place. */
   refused(full: 'address' | 'all' | 'rate'): void {
     this.#refused.inc({ full });
+  }
+
+  /** A client did not read. */
+  unread(): void {
+    this.#unread.inc();
   }
 
   /** An idle connection lost its place to a new one. */

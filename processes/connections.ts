@@ -9,6 +9,7 @@ import { Arrivals } from './arrivals.ts';
 import { ConnectionCaps, type ConnectionLimits } from './connection-caps.ts';
 import type { ConnectionMetrics } from './connection-metrics.ts';
 import type { ListeningSockets } from './listening-sockets.ts';
+import { mostUnread } from './unread-answers.ts';
 
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits;
@@ -53,6 +54,9 @@ export const RESERVE = { max: 128, maxPerAddress: 16 } as const;
 const ARRIVALS_PER_SECOND = 50;
 const MIN_BURST = 512;
 const SWEEP_MS = 50;
+/** Of answers that all clients together have not taken yet. */
+const MAX_UNREAD_BYTES = 256 * 1024 ** 2;
+const UNREAD_LOOK_MS = 250;
 /** How long who was told to go may take to read that; and when the server ends, who has not asked yet to do so. */
 const LINGER_MS = 2_000;
 /** When the server ends, a kept connection stays so long behind its last answer: who is at work asks again by then. */
@@ -73,6 +77,7 @@ export class Connections {
   readonly #bySocket = new WeakMap<Duplex, Connection>();
   /** By address and port of their peers. */
   readonly #shakingHands = new Map<string, Connection>();
+  readonly #looks: NodeJS.Timeout;
   #isEnding = false;
   /** Requests that wait until the listening sockets are closed. */
   #held: (() => void)[] | null = null;
@@ -95,6 +100,7 @@ export class Connections {
     server.on('request', (request, response) => this.#request(request, response));
     server.on('connect', (_request, socket) => this.#refuse(socket, 'CONNECT'));
     server.on('checkExpectation', (_request, response) => this.#refuse(response.socket!, 'EXPECTATION'));
+    this.#looks = setInterval(() => this.#cutUnread(), UNREAD_LOOK_MS).unref();
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#unreadable(error.code, socket));
   }
 
@@ -138,6 +144,7 @@ export class Connections {
         continue;
       }
       for (const { tcp } of left) tcp.destroy();
+      clearInterval(this.#looks);
       // Ends Node's watch over headers that do not come, too.
       this.#server.close();
       return left.reduce((sum, { answers }) => sum + answers, 0);
@@ -209,6 +216,14 @@ export class Connections {
     this.#bySocket.set(inner, connection);
     connection.inner = inner;
     connection.idleSinceBytes = connection.tcp.bytesRead;
+  }
+
+  #cutUnread(): void {
+    const readers = [...this.#open].map((connection) => ({ connection, block: connection.block, unreadBytes: (connection.inner ?? connection.tcp as Duplex).writableLength }));
+    for (const { connection } of mostUnread(readers, MAX_UNREAD_BYTES)) {
+      this.#options.metrics?.unread();
+      connection.tcp.resetAndDestroy();
+    }
   }
 
   #takeReserve(connection: Connection): boolean {

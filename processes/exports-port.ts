@@ -13,6 +13,7 @@ export function localExports(services: ExportServices): ExportAttribution {
     // Before the first byte leaves: what can't be told is not handed out.
     await services.database.asNobody((em) =>
       recordAuditEvent(em, context, { accountId, type: 'data.exported', actor: auditActor(principal), target: { type: 'attribution', id }, outcome: 'success', environment, details: { level: request.level, format: request.format } }),
+      { turnOf: accountId },
     );
     return file;
   };

@@ -53,11 +53,42 @@ async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
   }
 }
 
-/** Reads a whole body into memory. @throws as `bodyStream` does. */
+/** Of all bodies that have begun to arrive and are not whole. */
+const MAX_UNFINISHED_BYTES = 128 * MEBIBYTE;
+
+/** Bodies that are being read into memory, and how much of each is there. */
+const unfinished = new Map<IncomingMessage, number>();
+
+/**
+ * Reads a whole body into memory. Where many that don't end would fill it, the connection of the largest is cut.
+ * @throws as `bodyStream` does.
+ */
 export async function readWholeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bodyStream(request, limits)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  let received = 0;
+  try {
+    for await (const chunk of bodyStream(request, limits)) {
+      chunks.push(chunk);
+      received += chunk.length;
+      unfinished.set(request, received);
+      cutWhereTooMuch();
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    unfinished.delete(request);
+  }
+}
+
+function cutWhereTooMuch(): void {
+  let total = 0;
+  let largest: IncomingMessage | undefined;
+  for (const [request, bytes] of unfinished) {
+    total += bytes;
+    if (largest === undefined || bytes > unfinished.get(largest)!) largest = request;
+  }
+  if (total <= MAX_UNFINISHED_BYTES) return;
+  unfinished.delete(largest!);
+  largest!.destroy();
 }
 
 /** True when the request has a body, be it empty. */

@@ -9,7 +9,8 @@ import { errorIndexPage, errorPage, referencePage, START_SCRIPT, versionsPage } 
 
 interface Page {
   readonly type: string;
-  readonly content: string | Buffer;
+  /** One for all: texts would be encoded for each answer. */
+  readonly content: Buffer;
   readonly tag: string;
 }
 
@@ -75,5 +76,5 @@ export function createDocumentation(publicBaseUrl: string): Documentation {
 }
 
 function page(type: string, content: string | Buffer): Page {
-  return { type, content, tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"` };
+  return { type, content: Buffer.from(content), tag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"` };
 }

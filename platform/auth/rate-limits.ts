@@ -12,13 +12,13 @@ export interface RateLimit {
  * Who is limited how: keys of the sandbox, operators by plan (`standard`, `pro`, `enterprise`), agents by tier
  * (`agent_enterprise` is the highest tier of the table of four), and strangers by address.
  */
-export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth', 'bootstrap'] as const;
+export const RATE_CLASSES = ['sandbox', 'standard', 'pro', 'enterprise', 'discovery', 'builder', 'partner', 'ambassador', 'agent_enterprise', 'register', 'oauth', 'bootstrap', 'anonymous'] as const;
 export type RateClass = (typeof RATE_CLASSES)[number];
 /** The limits of every class of callers. */
 export type RateLimits = Readonly<Record<RateClass, RateLimit>>;
 
 /** What strangers are counted by. */
-export type StrangerClass = Extract<RateClass, 'register' | 'oauth' | 'bootstrap'>;
+export type StrangerClass = Extract<RateClass, 'register' | 'oauth' | 'bootstrap' | 'anonymous'>;
 
 /** Tiers of the other table stand for their neighbour: an account keeps its tier when the table is changed. */
 const LIMITS_OF_TIERS: Readonly<Record<TierTable, Pick<RateLimits, 'discovery' | 'builder' | 'partner' | 'ambassador' | 'agent_enterprise'>>> = {
@@ -49,6 +49,7 @@ export function standardRateLimits(tierTable: TierTable): RateLimits {
     register: { perMinute: 10, perDay: 100 },
     oauth: { perMinute: 30, perDay: null },
     bootstrap: { perMinute: 5, perDay: 50 },
+    anonymous: { perMinute: 60, perDay: null },
   };
 }
 

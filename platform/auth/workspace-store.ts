@@ -54,23 +54,23 @@ export class WorkspaceStore {
 
   /** Newest first, ties by id. */
   async list(caller: Principal, page: { readonly limit: number; readonly offset: number }): Promise<readonly Workspace[]> {
-    return this.#read(`select * from ${CALLERS} order by created_at desc, id desc limit ? offset ?`, [...identityOf(caller), page.limit, page.offset]);
+    return this.#read(caller, `select * from ${CALLERS} order by created_at desc, id desc limit ? offset ?`, [...identityOf(caller), page.limit, page.offset]);
   }
 
   async count(caller: Principal): Promise<number> {
-    const [row] = await this.#database.asNobody((em) => em.execute<[{ n: string }]>(`select count(*) as n from ${CALLERS}`, identityOf(caller)));
+    const [row] = await this.#database.asNobody((em) => em.execute<[{ n: string }]>(`select count(*) as n from ${CALLERS}`, identityOf(caller)), { turnOf: caller.accountId });
     return Number(row.n);
   }
 
   /** @throws ProblemError `resource_not_found` for an unknown workspace and for one that the caller does not belong to alike */
   async require(caller: Principal, id: string, param?: string): Promise<Workspace> {
-    const [found] = await this.#read(`select * from ${CALLERS} where id = ?`, [...identityOf(caller), requireUuid('ws', id, 'workspace', param)]);
+    const [found] = await this.#read(caller, `select * from ${CALLERS} where id = ?`, [...identityOf(caller), requireUuid('ws', id, 'workspace', param)]);
     if (found === undefined) throw new ProblemError('resource_not_found', `There is no workspace ${id}.`, param === undefined ? {} : { param });
     return found;
   }
 
-  async #read(sql: string, parameters: readonly unknown[]): Promise<readonly Workspace[]> {
-    return workspaceRows.parse(await this.#database.asNobody((em) => em.execute(sql, [...parameters])));
+  async #read({ accountId }: Principal, sql: string, parameters: readonly unknown[]): Promise<readonly Workspace[]> {
+    return workspaceRows.parse(await this.#database.asNobody((em) => em.execute(sql, [...parameters]), { turnOf: accountId }));
   }
 }
 

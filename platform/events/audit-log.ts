@@ -137,6 +137,7 @@ export class AuditLog {
         environment: context.principal?.environment ?? 'live',
         details: { first_broken_sequence: firstBrokenSequence, reason, entries_verified: entriesVerified },
       }),
+      { turnOf: chain },
     );
   }
 }

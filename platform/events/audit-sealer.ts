@@ -63,6 +63,6 @@ export class AuditSealer {
       });
       await em.execute(`select events.finish_audit_seal(?::uuid, ?::jsonb)`, [chain, JSON.stringify(entries)]);
       return entries.length;
-    });
+    }, { turnOf: chain });
   }
 }

@@ -88,9 +88,9 @@ export class PostgresClaims implements Claims {
 
   async take<Answer>({ scope, key, fingerprint }: KeyedRequest, answer: z.ZodType<Answer>): Promise<Taken<Answer>> {
     const secrets = this.#secretsOf(scope, key);
-    const attempt = { id: Buffer.from(secrets.id, 'base64url'), attemptId: newUuid(), fingerprint: Buffer.from(fingerprint, 'hex') };
+    const attempt = { scope, id: Buffer.from(secrets.id, 'base64url'), attemptId: newUuid(), fingerprint: Buffer.from(fingerprint, 'hex') };
     const deadlineMs = performance.now() + (this.#options.waitMs ?? WAIT_MS);
-    if (await this.#unknown.add(attempt)) return { held: this.#held({ ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
+    if (await this.#unknown.add(attempt)) return { held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: false }, answer) };
     let row = await this.#try(attempt);
     if (row.state === 'running') row = await this.#waitInShare(scope, row, () => this.#waitFor(attempt, deadlineMs));
     switch (row.state) {
@@ -101,7 +101,7 @@ export class PostgresClaims implements Claims {
       case 'answered':
         return { answer: answer.parse(opened(secrets, 'answer', row.answer!)) };
       case 'taken':
-        return { held: this.#held({ ...secrets, attemptId: attempt.attemptId, hasEffect: row.effect !== null }, answer) };
+        return { held: this.#held(scope, { ...secrets, attemptId: attempt.attemptId, hasEffect: row.effect !== null }, answer) };
     }
   }
 
@@ -154,22 +154,22 @@ export class PostgresClaims implements Claims {
   }
 
   async #try(attempt: Attempt): Promise<TakenRow> {
-    const [row] = await this.#options.database.perform<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] });
+    const [row] = await this.#options.database.perform<TakenRow>({ name: 'idempotency.take', text: 'select * from idempotency.take($1, $2, $3, $4)', values: [attempt.id, attempt.fingerprint, attempt.attemptId, this.#leaseMs] }, attempt.scope);
     return row!;
   }
 
-  #held<Answer>(claim: IdempotencyClaim, schema: z.ZodType<Answer>): HeldClaim<Answer> {
+  #held<Answer>(scope: string, claim: IdempotencyClaim, schema: z.ZodType<Answer>): HeldClaim<Answer> {
     const { database, logger } = this.#options;
     const keeping = this.#keeping;
     const owner = [Buffer.from(claim.id, 'base64url'), claim.attemptId] as const;
     const renewal = setInterval(() => {
-      database.perform({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
+      database.perform({ name: 'idempotency.renew', text: 'select idempotency.renew($1, $2, $3)', values: [...owner, this.#leaseMs] }, scope).catch((error: unknown) => logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'));
     }, this.#leaseMs / RENEWALS_PER_LEASE);
     renewal.unref();
     const giveUp = async (): Promise<void> => {
       clearInterval(renewal);
       // The lease ends by itself where this fails; what went wrong before is what the client must hear.
-      await database.perform({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }).catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
+      await database.perform({ name: 'idempotency.give_up', text: 'select idempotency.give_up($1, $2)', values: owner }, scope).catch((error: unknown) => logger.warn({ err: error }, 'an idempotency key could not be given up'));
     };
     return {
       claim,
@@ -194,6 +194,7 @@ export class PostgresClaims implements Claims {
 }
 
 interface Attempt {
+  readonly scope: string;
   readonly id: Buffer;
   readonly attemptId: string;
   readonly fingerprint: Buffer;

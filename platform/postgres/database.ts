@@ -15,6 +15,8 @@ export interface TransactionOptions {
   /** Until the transaction must be over, retries and waiting for a connection included; longer ones are cut. */
   readonly timeoutMs?: number;
   readonly isolation?: IsolationLevel;
+  /** UUID of the account in whose turn a connection is waited for, where the transaction itself is nobody's. */
+  readonly turnOf?: string;
 }
 
 /** A statement with `$1` for its first value; sent and planned once per connection under its name. */
@@ -61,8 +63,11 @@ export interface Database {
   ask<Row extends object>(question: Question): Promise<Row[]>;
   /** The same with row level security showing the rows of this scope. */
   askAs<Row extends object>(tenant: TenantScope | string, question: Question): Promise<Row[]>;
-  /** One statement without a tenant on a connection of its own, for one that may wait; not repeated either. */
-  perform<Row extends object>(statement: Question): Promise<Row[]>;
+  /**
+   * One statement without a tenant on a connection of its own, for one that may wait; not repeated either.
+   * @param turnOf names in whose turn the connection is waited for
+   */
+  perform<Row extends object>(statement: Question, turnOf?: string): Promise<Row[]>;
   /**
    * A transaction for the rows of this scope whose statements need no answers of each other: all travel together, on a
    * connection of their own, so that the whole costs one round trip. It is run again when it loses a race.
@@ -200,8 +205,8 @@ class PostgresDatabase implements Database {
   }
 
   async #transaction<T>(tenant: TenantScope | string | undefined, work: Work<T>, options: TransactionOptions): Promise<T> {
-    const { timeoutMs = this.#timeoutMs, isolation = 'read committed' } = options;
-    return this.#racing(timeoutMs, (remainingMs) => this.#attempt(new Session({ tenant, timeoutMs: remainingMs, isolation }), work, remainingMs));
+    const { timeoutMs = this.#timeoutMs, isolation = 'read committed', turnOf } = options;
+    return this.#racing(timeoutMs, (remainingMs) => this.#attempt(new Session({ tenant, turnOf, timeoutMs: remainingMs, isolation }), work, remainingMs));
   }
 
   /** Runs `attempt` again when it loses a race, as long as there is time. */
@@ -245,8 +250,8 @@ class PostgresDatabase implements Database {
     return this.#one(question, (query) => this.#sessionPool.ask<Row>(query, tenant));
   }
 
-  perform<Row extends object>(statement: Question): Promise<Row[]> {
-    return this.#one(statement, (query) => this.#sessionPool.perform<Row>(query));
+  perform<Row extends object>(statement: Question, turnOf?: string): Promise<Row[]> {
+    return this.#one(statement, (query) => this.#sessionPool.perform<Row>(query, turnOf));
   }
 
   async performAs(tenant: TenantScope | string, statements: readonly [Question, ...Question[]]): Promise<void> {

@@ -98,8 +98,8 @@ export class SessionPool {
   }
 
   /** One statement on a connection of its own. */
-  async perform<Row extends QueryResultRow>(query: TimedQuery): Promise<Row[]> {
-    return (await this.#alone(undefined, (client) => client.query<Row>(query))).rows;
+  async perform<Row extends QueryResultRow>(query: TimedQuery, turnOf?: string): Promise<Row[]> {
+    return (await this.#alone(turnOf, (client) => client.query<Row>(query))).rows;
   }
 
   /** Statements that are one transaction of `tenant`, on a connection of its own; over within `timeoutMs`, the wait for that included. */
@@ -146,7 +146,7 @@ export class SessionPool {
     return {
       connect: async () => {
         const session = this.sessions.getStore();
-        const client = await this.#connectInTurn(session?.tenant);
+        const client = await this.#connectInTurn(session?.tenant ?? session?.turnOf);
         if (session !== undefined) lend(client, session);
         return client;
       },

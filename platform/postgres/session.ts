@@ -9,6 +9,8 @@ export interface SessionOptions {
   /** Until the whole transaction has to be over. */
   readonly timeoutMs: number;
   readonly isolation: IsolationLevel;
+  /** In whose turn a connection is waited for, where there is no tenant. */
+  readonly turnOf?: string | undefined;
 }
 
 type Send = (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
@@ -24,6 +26,7 @@ export class Session {
   /** What opens the transaction; it travels with the first statement, since a round trip costs more than most statements. */
   readonly beginSql: string;
   readonly tenant: TenantScope | string | undefined;
+  readonly turnOf: string | undefined;
   #client: PoolClient | undefined;
   #expired = false;
   #isBeginDue = false;
@@ -32,8 +35,9 @@ export class Session {
   answered = false;
 
   /** @throws TypeError when the scope names what is not a UUID or environment */
-  constructor({ tenant, timeoutMs, isolation }: SessionOptions) {
+  constructor({ tenant, timeoutMs, isolation, turnOf }: SessionOptions) {
     this.tenant = tenant;
+    this.turnOf = turnOf;
     const settings = { ...settingsOf(tenant), statement_timeout: String(Math.max(1, Math.ceil(timeoutMs))) };
     this.beginSql = `begin isolation level ${isolation}; select ${Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}`;
   }

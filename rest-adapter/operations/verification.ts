@@ -24,6 +24,7 @@ export const verificationOperations = [
     path: '/verify',
     kind: 'publicWrite',
     action: null,
+    strangerLimit: 'anonymous',
     document: 'VerifyResult',
     summary: 'Check a signed result',
     description: 'Needs no key. A wrong signature is an answer: valid is false and reason says why. The same can be checked without this service, with the keys at /.well-known/jwks.json.',

@@ -25,9 +25,13 @@ export const readForm: Step = {
 
 /** A parameter without a value counts as left out, none may come twice (RFC 6749 §3.2). */
 function membersOf(form: string): Json {
-  const parameters = new URLSearchParams(form);
-  for (const name of parameters.keys()) if (parameters.getAll(name).length > 1) throw new ProblemError('invalid_request', `${name.slice(0, 64)} is given more than once.`, { code: 'repeated', param: `/${name}` });
-  return Object.fromEntries([...parameters].filter(([, value]) => value !== ''));
+  const parameters = [...new URLSearchParams(form)];
+  const names = new Set<string>();
+  for (const [name] of parameters) {
+    if (names.has(name)) throw new ProblemError('invalid_request', `${name.slice(0, 64)} is given more than once.`, { code: 'repeated', param: `/${name.slice(0, 64)}` });
+    names.add(name);
+  }
+  return Object.fromEntries(parameters.filter(([, value]) => value !== ''));
 }
 
 interface Credentials {

@@ -71,6 +71,11 @@ function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Reco
 /** A parameter that is repeated becomes an array, which only list parameters accept. */
 function queryOf(querystring: string): Record<string, string | string[]> {
   if (querystring === '') return {};
-  const parameters = new URLSearchParams(querystring);
-  return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name).length === 1 ? parameters.get(name)! : parameters.getAll(name)]));
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(querystring)) {
+    const before = values.get(name);
+    if (Array.isArray(before)) before.push(value);
+    else values.set(name, before === undefined ? value : [before, value]);
+  }
+  return Object.fromEntries(values);
 }

@@ -2389,176 +2389,6 @@ export interface components {
             };
         };
         /** @description `internal_error`: An unexpected error */
-        "anyone.500.internal_error": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `service_unavailable`: A temporary outage */
-        "anyone.503.service_unavailable": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `unsupported_api_version`: The requested API version is unknown or retired; `missing_nonce`: A state-changing request came without X-Nonce; `invalid_request`: The request cannot be parsed */
-        "anyone.400.unsupported_api_version.missing_nonce.invalid_request": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `rate_limit_exceeded`: Too many requests */
-        "anyone.429.rate_limit_exceeded": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-        "anyone.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `not_acceptable`: None of the accepted media types can be produced */
-        "anyone.406.not_acceptable": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `payload_too_large`: The body is larger than this operation takes */
-        "anyone.413.payload_too_large": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `unsupported_media_type`: The body has a media type this operation does not take */
-        "anyone.415.unsupported_media_type": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `validation_error`: The request does not fit the schema */
-        "anyone.422.validation_error": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
-        "callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "SVC-API-Version": components["headers"]["SVC-API-Version"];
-                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
-                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                "SVC-Environment": components["headers"]["SVC-Environment"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description `internal_error`: An unexpected error */
         "strangers.500.internal_error": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2644,8 +2474,8 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
-        "strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict": {
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
+        "strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -2744,6 +2574,51 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running */
+        "callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "SVC-Environment": components["headers"]["SVC-Environment"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `duplicate_nonce`: The nonce was used before; `idempotency_conflict`: The idempotency key was used with other parameters; `idempotency_in_progress`: The first request with this idempotency key is still running; `conflict`: The request conflicts with the state of the resource */
+        "strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3007,8 +2882,73 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["OauthError"];
             };
         };
+        /** @description `internal_error`: An unexpected error */
+        "anyone.500.internal_error": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `service_unavailable`: A temporary outage */
+        "anyone.503.service_unavailable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `unsupported_api_version`: The requested API version is unknown or retired; `invalid_request`: The request cannot be parsed */
         "anyone.400.unsupported_api_version.invalid_request": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `not_acceptable`: None of the accepted media types can be produced */
+        "anyone.406.not_acceptable": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `validation_error`: The request does not fit the schema */
+        "anyone.422.validation_error": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "SVC-API-Version": components["headers"]["SVC-API-Version"];
@@ -4440,6 +4380,11 @@ export interface operations {
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     /** @description `true` where the answer was given before, and nothing happened this time */
                     "SVC-Idempotent-Replayed"?: "true";
                     [name: string]: unknown;
@@ -4528,15 +4473,15 @@ export interface operations {
                     "application/json": components["schemas"]["ResultVerification"];
                 };
             };
-            400: components["responses"]["anyone.400.unsupported_api_version.missing_nonce.invalid_request"];
-            406: components["responses"]["anyone.406.not_acceptable"];
-            409: components["responses"]["anyone.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
-            413: components["responses"]["anyone.413.payload_too_large"];
-            415: components["responses"]["anyone.415.unsupported_media_type"];
-            422: components["responses"]["anyone.422.validation_error"];
-            429: components["responses"]["anyone.429.rate_limit_exceeded"];
-            500: components["responses"]["anyone.500.internal_error"];
-            503: components["responses"]["anyone.503.service_unavailable"];
+            400: components["responses"]["strangers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            406: components["responses"]["strangers.406.not_acceptable"];
+            409: components["responses"]["strangers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress"];
+            413: components["responses"]["strangers.413.payload_too_large"];
+            415: components["responses"]["strangers.415.unsupported_media_type"];
+            422: components["responses"]["strangers.422.validation_error"];
+            429: components["responses"]["strangers.429.rate_limit_exceeded"];
+            500: components["responses"]["strangers.500.internal_error"];
+            503: components["responses"]["strangers.503.service_unavailable"];
         };
     };
     connectDataSource: {

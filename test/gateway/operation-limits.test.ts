@@ -111,7 +111,8 @@ describe('operations of strangers beyond the limits', () => {
     ['full of aliases', 'too_many_aliases', `{ book(id: "b1") { ${bookFields(16, (index) => `f${index}: title`)} } }`, {}],
     ['too costly', 'too_costly', '{ books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } pageOf2: books(first: 100) { edges { node { author { id } trust { components { detection { score } attribution { score } provenance { score } consistency { score } taxonomy { score } } verification { claimsTotal } metadata { hreiVersion } } } } } }', {}],
     ['too costly by a variable', 'too_costly', 'query ($first: Int!) { books(first: $first) { edges { node { id } } } }', { first: 1000 }],
-    ['asking for the schema again and again', 'too_costly', `{ ${bookFields(3, (index) => `f${index}: __schema { types { name fields { name } } }`)} }`, {}],
+    ['asking for the schema again and again', 'too_much_of_the_schema', `{ ${bookFields(5, (index) => `f${index}: __schema { types { fields { type { fields { name } } } } }`)} }`, {}],
+    ['asking for lists of the schema under many names', 'too_many_aliases', `{ __schema { ${bookFields(16, (index) => `f${index}: types { name }`)} } }`, {}],
     ['full of conditions', 'too_many_conditions', `query ($on: Boolean!) { book(id: "b1") { ...F0 } } ${bookFields(5, (index) => `fragment F${index} on Book { ... @include(if: $on) { title ...F${index + 1} } ... @skip(if: $on) { priceCents ...F${index + 1} } }`)} fragment F5 on Book { author { id } }`, { on: true }],
     ['doubling its fragments', 'too_many_selections', `{ ...F0 } ${bookFields(30, (index) => `fragment F${index} on Query { __typename ...F${index + 1} ...F${index + 1} }`)} fragment F30 on Query { caller }`, {}],
   ];

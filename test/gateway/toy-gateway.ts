@@ -6,7 +6,7 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { Admission, Admitted, Arrival, ShownCredential } from '../../platform/auth/admission.ts';
 import type { Principal, RequestContext } from '../../platform/auth/principal.ts';
 import { OpenStreams } from '../../platform/auth/open-streams.ts';
-import { RateLimitError, type RateWindow } from '../../platform/auth/rate-limits.ts';
+import { RateLimitError, type RateWindow, type StrangerClass } from '../../platform/auth/rate-limits.ts';
 import { principalTokens } from '../../platform/graph/principal-token.ts';
 import { startSubgraphServer, type SubgraphServer } from '../../platform/graph/subgraph-server.ts';
 import { newRequestId } from '../../platform/identifiers.ts';
@@ -66,7 +66,8 @@ class ToyAdmission implements Admission {
     return Promise.reject(new ProblemError('resource_not_found', `There is no workspace ${workspaceId}.`));
   }
 
-  countStranger(): Promise<readonly RateWindow[]> {
+  countStranger(rateClass: StrangerClass): Promise<readonly RateWindow[]> {
+    if (rateClass === 'anonymous') return Promise.resolve([]);
     if (this.strangersLeft === 0) return Promise.reject(new RateLimitError([USED_UP], USED_UP));
     this.strangersLeft -= 1;
     return Promise.resolve([{ name: 'minute', limit: 10, remaining: this.strangersLeft, resetsInS: 18 }]);

@@ -96,7 +96,7 @@ export async function analyze(data: RunData, parameters: RunParameters, services
 
   const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
   const seed = seedOf(parameters);
-  const breakdownRuns = startBreakdown({ events: data.events, channelCount: channels.length, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
+  const breakdownRuns = startBreakdown({ events: data.events, channels, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
   const onPaths = { paths: data.paths, confidenceLevel: parameters.confidenceLevel, seed };
   const memberRuns = {
     markov: run('markov', { ...onPaths, order: parameters.markovOrder }),

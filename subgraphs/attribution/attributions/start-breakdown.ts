@@ -33,7 +33,7 @@ export interface BreakdownRuns {
 interface BrokenDownRun {
   readonly events: EventTable | null;
   /** Of the run: channels with spend alone are none of the events. */
-  readonly channelCount: number;
+  readonly channels: readonly string[];
   readonly campaigns: CampaignRows;
   readonly model: AttributionModel;
   readonly granularity: Granularity;
@@ -42,11 +42,13 @@ interface BrokenDownRun {
 
 type Run = <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskOutcome<Name>>;
 
-/** Periods × channels of a time series: each is a figure of the answer. */
-const MAX_POINTS = 2 ** 17;
-/** Campaigns × channels that are told apart. Few of these pairs exist, and {@link MAX_CAMPAIGN_ROWS} of them are answered. */
+/** Of a time series, and of a split by campaign, as JSON: whoever reads an answer waits for all of it, and so do others. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** A figure beside the name that it belongs to; and the figures of a campaign with their names. */
+const POINT_BYTES = 16;
+const CAMPAIGN_BYTES = 250;
+/** Campaigns × channels that are told apart while the credit is split. */
 const MAX_PAIRS = 2 ** 20;
-const MAX_CAMPAIGN_ROWS = 20_000;
 /** Models whose credit is made of PRAV's effects, where PRAV could run. */
 const INCREMENTAL_MODELS: ReadonlySet<AttributionModel> = new Set(['causal', 'prav']);
 
@@ -55,11 +57,11 @@ const TOO_MANY_PERIODS = 'The range has too many periods for this many channels:
 const TOO_MANY_CAMPAIGNS = 'The source names too many campaigns to tell them apart: there is no split by campaign. Is the right column mapped to campaign?';
 
 /** Starts what the breakdown by period and by campaign needs of the rows. */
-export function startBreakdown({ events, channelCount, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
+export function startBreakdown({ events, channels, campaigns, model, granularity, options }: BrokenDownRun, run: Run): BreakdownRuns {
   if (events === null) return { segments: [], finish: () => Promise.resolve({ timeSeries: null, campaigns: null, warnings: [NO_TIMES] }) };
   const calendar = calendarOf(options, granularity);
-  const hasPeriods = calendar.periods.length * channelCount <= MAX_POINTS;
-  const hasCampaigns = !campaigns.tooMany && (1 + (campaigns.ofEvents?.names.length ?? 0)) * channelCount <= MAX_PAIRS;
+  const hasPeriods = calendar.periods.length * sum(channels, (name) => POINT_BYTES + Buffer.byteLength(name)) <= MAX_ANSWER_BYTES;
+  const hasCampaigns = !campaigns.tooMany && (1 + (campaigns.ofEvents?.names.length ?? 0)) * channels.length <= MAX_PAIRS;
   const periods = hasPeriods ? calendar.table : { count: 1, ofDay: new Uint16Array(calendar.table.ofDay.length) };
   const ofEvents = hasCampaigns ? campaigns.ofEvents : null;
 
@@ -75,7 +77,8 @@ export function startBreakdown({ events, channelCount, campaigns, model, granula
           ? { channels: prav.channels, periods: prav.segments[0]!, campaigns: prav.segments[1] ?? null }
           : null;
       const campaignRows = hasCampaigns ? campaignsOf(credit, ofEvents?.names ?? [], credits, campaigns.spend, incremental) : null;
-      const toldApart = campaignRows === null || campaignRows.length > MAX_CAMPAIGN_ROWS ? null : campaignRows;
+      const isShort = campaignRows !== null && sum(campaignRows, ({ channel, campaign }) => CAMPAIGN_BYTES + Buffer.byteLength(channel + (campaign ?? ''))) <= MAX_ANSWER_BYTES;
+      const toldApart = isShort ? campaignRows : null;
       return {
         timeSeries: hasPeriods ? timeSeriesOf(credit, calendar.periods, credits, incremental) : null,
         campaigns: toldApart,
@@ -83,6 +86,10 @@ export function startBreakdown({ events, channelCount, campaigns, model, granula
       };
     },
   };
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 function answered<Result extends { readonly ok: true }>(outcome: Result | Failure): Result {

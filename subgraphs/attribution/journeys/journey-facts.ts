@@ -64,7 +64,7 @@ export async function readJourneyFacts(clickhouse: ClickHouse, query: JourneyQue
   const of = (...kinds: readonly FactsRow['kind'][]): FactsRow[] => rows.filter(({ kind }) => kinds.includes(kind));
   const names = (...kinds: readonly FactsRow['kind'][]): string[] => [...new Set(of(...kinds).map(({ name }) => name))].filter((name) => name !== '').toSorted(byCodePoint);
   const [channels, campaigns] = [names('touchpoints', 'conversions', 'paths'), names('campaigns')];
-  assertFewChannels(channels.length);
+  assertFewChannels(channels);
   const tooManyCampaigns = campaigns.length > MAX_CAMPAIGNS || (channels.length + 1) * (campaigns.length + 1) > 2 ** CODE_BITS || encodeURIComponent(campaigns.join()).length > MAX_NAMES_BYTES;
   const events = of('touchpoints', 'conversions');
   const hasEvents = events.length > 0;

@@ -19,10 +19,15 @@ export const MAX_CHANNELS = 1_000;
 /** Pairs of channel and campaign whose spend is told apart. */
 export const MAX_SPEND_PAIRS = 20_000;
 
+/** Of the names of all channels: results repeat them, and statements carry them. */
+const MAX_NAMES_BYTES = 64 * 1024;
+
 /** @throws ProblemError `validation_error` with code `too_many_channels` */
-export function assertFewChannels(channels: number): void {
-  if (channels <= MAX_CHANNELS) return;
-  throw new ProblemError('validation_error', `The source names more than ${MAX_CHANNELS.toLocaleString('en-US')} channels; is the right column mapped to channel?`, { code: 'too_many_channels' });
+export function assertFewChannels(channels: readonly string[]): void {
+  const bytes = channels.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+  if (channels.length <= MAX_CHANNELS && bytes <= MAX_NAMES_BYTES) return;
+  const what = channels.length > MAX_CHANNELS ? `names more than ${MAX_CHANNELS.toLocaleString('en-US')} channels` : `has channels whose names are ${bytes.toLocaleString('en-US')} bytes together, more than ${MAX_NAMES_BYTES.toLocaleString('en-US')}`;
+  throw new ProblemError('validation_error', `The source ${what}; is the right column mapped to channel?`, { code: 'too_many_channels' });
 }
 
 /**
@@ -38,8 +43,9 @@ export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Pr
     z.object({ name: z.string() }),
     { params: sourceParams(key), timeoutMs: LONG_READ_MS },
   );
-  assertFewChannels(rows.length);
-  return rows.map(({ name }) => name);
+  const channels = rows.map(({ name }) => name);
+  assertFewChannels(channels);
+  return channels;
 }
 
 /** What a source amounts to, duplicates counted once, and what each of its days holds. */

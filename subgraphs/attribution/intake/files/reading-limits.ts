@@ -18,7 +18,7 @@ export interface ReadingLimits {
 
 export const READING_LIMITS: ReadingLimits = {
   memoryBytes: 512 * MIB,
-  cpuMs: { base: 10_000, perMebibyte: 250 },
+  cpuMs: { base: 3_000, perMebibyte: 250 },
   waitMs: { base: 60_000, perMebibyte: 1_000 },
   unfoldedBytes: { free: 8 * MIB, perByte: 100 },
   parquetRows: { free: 100_000, perByte: 16 },

@@ -24,8 +24,10 @@ export async function openParquet(path: string, limits: ReadingLimits): Promise<
     if (root.children.length > MAX_COLUMNS) throw invalidFile('too_many_columns', `The file has more than the ${MAX_COLUMNS} columns that are allowed`);
     refuseManyRows(metadata, file.bytes, limits);
     const leaves = root.children.filter(isPlain);
+    const header = leaves.map(({ element }): unknown => element.name);
+    if (!header.every((name) => typeof name === 'string')) throw unreadableParquet();
     return {
-      header: leaves.map(({ element }) => element.name),
+      header,
       async read(used, sink) {
         try {
           await readable(() => readGroups({ file, metadata, root, leaves, limits }, used, sink));

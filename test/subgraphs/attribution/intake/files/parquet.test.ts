@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stringify } from 'node:querystring';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
@@ -104,4 +106,13 @@ test('a file that says it holds far more rows than its bytes can is refused', as
   const file = await written(`SELECT 'u' AS user_id, 1735689600 AS timestamp, 'a' AS channel FROM numbers(400000)`, { output_format_parquet_compression_method: 'zstd' });
   expect(file.length).toBeLessThan(15_000);
   await expect(upload(store.clickhouse, newSource(), file, PARQUET)).rejects.toMatchObject({ type: 'validation_error', problem: { code: 'file_limit_exceeded' } });
+});
+
+// Files of an earlier hostile-files run (seed 380154, cases 1984 and 1655).
+test.each([
+  ['nameless-column', 'unreadable_parquet'],
+  ['endless-page', 'file_limit_exceeded'],
+])('of a damaged file the reader says so before a caller gives up: %s', async (name, code) => {
+  const file = readFileSync(join(import.meta.dirname, 'damaged', `${name}.parquet`));
+  await expect(upload(store.clickhouse, newSource(), file, PARQUET)).rejects.toMatchObject({ type: 'validation_error', problem: { code } });
 });
