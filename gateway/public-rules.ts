@@ -39,9 +39,9 @@ export function publicRules(admission: Admission, limits: OperationLimits): Apol
           }
           assertWithinLimits(schema, document, operation, request.variables ?? {}, limits);
           assertSoundInput(document, request.variables ?? {});
+          await limitStrangers(admission, publicRequest, document, operation);
           if (operation.operation === 'mutation') {
             const { context, nonce } = publicRequest;
-            await limitStrangers(admission, publicRequest, document, operation);
             await admission.consumeNonce(context.principal, context.origin.clientAddress, nonce);
           }
           assertFittingVariables(schema, operation, request.variables ?? {});

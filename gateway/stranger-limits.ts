@@ -6,10 +6,10 @@ import type { PublicRequest } from './public-request.ts';
 import { rootFields } from './root-fields.ts';
 
 /** Root fields that anyone may ask for and that are limited by address, as their operations are over REST. */
-const LIMITED_FIELDS: ReadonlyMap<string, StrangerClass> = new Map([['registerAgent', 'register']]);
+const LIMITED_FIELDS: ReadonlyMap<string, StrangerClass> = new Map([['registerAgent', 'register'], ['verifyResult', 'anonymous']]);
 
 /**
- * Counts each limited root field of a mutation, whoever asks.
+ * Counts each limited root field, whoever asks.
  * @param document valid and within the limits
  * @throws RateLimitError
  */

@@ -1,14 +1,4 @@
-export interface ArrivalLimits {
-  /** How many may come from one address at once, after a while in which fewer came. */
-  readonly burst: number;
-  /** How many may come from it each second for ever. */
-  readonly perSecond: number;
-}
-
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
+import { TokenBucket, type TokenLimits } from '../platform/token-bucket.ts';
 
 /** A list of everybody who ever came would grow without end. */
 const REMEMBERED = 10_000;
@@ -18,26 +8,21 @@ const REMEMBERED = 10_000;
  * connections costs more than all that is asked on kept ones; who comes too fast is sent away before anything is read.
  */
 export class Arrivals {
-  readonly #limits: ArrivalLimits;
+  readonly #limits: TokenLimits;
   /** By address, the one that came last at the end. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(limits: ArrivalLimits) {
+  constructor(limits: TokenLimits) {
     this.#limits = limits;
   }
 
   /** Counts one that comes now. @returns whether it is one too many */
   isTooFast(address: string, nowMs: number): boolean {
-    const { burst, perSecond } = this.#limits;
-    const bucket = this.#buckets.get(address) ?? { tokens: burst, atMs: nowMs };
+    const bucket = this.#buckets.get(address) ?? new TokenBucket(this.#limits, nowMs);
     this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
     const [longestGone] = this.#buckets.keys();
     if (this.#buckets.size > REMEMBERED) this.#buckets.delete(longestGone!);
-    bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond);
-    bucket.atMs = nowMs;
-    if (bucket.tokens < 1) return true;
-    bucket.tokens -= 1;
-    return false;
+    return !bucket.take(1, nowMs);
   }
 }

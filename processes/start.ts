@@ -5,6 +5,7 @@ import { describeConfig } from '../platform/config/describe-config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
 import { useTrustWeights } from '../platform/trust/weights.ts';
 import { ProblemError } from '../schema/problems.ts';
+import { killWithin } from './last-resort.ts';
 import { watchParent } from './parent-watch.ts';
 import type { Running } from './running.ts';
 
@@ -15,6 +16,8 @@ const ANNOUNCE_MS = { SIGTERM: 1_500, SIGINT: 0 } as const;
 /** Databases that are started beside the service may take longer than it does. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 1_000;
+/** Whoever stops a service waits for 20 s before he kills it; then its databases would be left behind. */
+const MOST_STOP_MS = 19_000;
 
 const config = configOrExit();
 if (process.argv.includes('--print-config')) {
@@ -44,6 +47,7 @@ async function stop(cause: string, announceMs: number): Promise<void> {
   if (stopping) return;
   stopping = true;
   logger.info({ cause }, 'stopping');
+  killWithin(MOST_STOP_MS);
   // Before the start is over there is nothing to stop yet; it stops itself then.
   if (running === undefined) return;
   try {

@@ -16,6 +16,7 @@ export interface EdgeOptions {
 
 /** How long an answered request may go on sending a body that nobody wants, before its connection is cut. */
 const LINGER_MS = 2000;
+const MAX_ACCEPT_LENGTH = 1024;
 
 /** The outermost of all doors: what holds for every answer of the service, and the error of last resort. */
 export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions): Middleware {
@@ -27,6 +28,8 @@ export function createEdge({ publicBaseUrl, corsOrigins, refuse }: EdgeOptions):
     if (answerCrossOrigin(http, corsOrigins)) return;
     try {
       assertUnambiguous(http.req);
+      // Weighing one choice against another costs milliseconds in a long one; it may be ignored (RFC 9110 §12.5.1).
+      if ((http.req.headers.accept?.length ?? 0) > MAX_ACCEPT_LENGTH) http.req.headers.accept = '*/*';
       readAbsoluteTarget(http.req);
       await next();
     } catch (error) {

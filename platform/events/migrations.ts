@@ -3,7 +3,7 @@ import { tenantTable } from '../postgres/tenant-tables.ts';
 import { AUDIT_CHAIN } from './audit-migration.ts';
 import { BACKLOG } from './backlog-migration.ts';
 import { EVENT_ORDER } from './event-order-migration.ts';
-import { WEBHOOKS, WEBHOOKS_OF_ENDING_KEYS, WEBHOOKS_OF_GRANTS } from './webhooks/migration.ts';
+import { WEBHOOKS, WEBHOOKS_BY_ACCOUNT, WEBHOOKS_OF_ENDING_KEYS, WEBHOOKS_OF_GRANTS } from './webhooks/migration.ts';
 
 /**
  * Owner `events`: what has happened. Events are told before a tenant is known, too (a key that does not exist), so they
@@ -114,5 +114,6 @@ export const eventsOwner: MigrationOwner = {
     BACKLOG,
     WEBHOOKS_OF_GRANTS,
     WEBHOOKS_OF_ENDING_KEYS,
+    WEBHOOKS_BY_ACCOUNT,
   ],
 };

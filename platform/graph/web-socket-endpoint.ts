@@ -4,6 +4,7 @@ import { handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Logger } from '../telemetry/logs.ts';
+import { TokenBucket } from '../token-bucket.ts';
 
 /** Thrown from a hook of the GraphQL server: closes the socket with this code and reason. */
 export class SocketClosure extends Error {
@@ -40,7 +41,11 @@ export interface WebSocketEndpointOptions {
 
 /** Whoever has this much to read has stopped reading. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** What one socket may say: a hundred operations at once and their ends, then more than any client does. */
+const MESSAGES = { burst: 500, perSecond: 50 };
+const BYTES = { burst: 4 * 1024 * 1024, perSecond: 256 * 1024 };
 const BAD_MESSAGE = 4400;
+const TOO_MANY_REQUESTS = 4429;
 const INTERNAL_ERROR = 4500;
 const GOING_AWAY = 1001;
 /** A peer that does not answer a close frame is cut off after this. */
@@ -57,6 +62,8 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {
     const gone = new AbortController();
+    const messages = new TokenBucket(MESSAGES, performance.now());
+    const bytes = new TokenBucket(BYTES, performance.now());
     const closed = server.opened(
       {
         protocol: socket.protocol,
@@ -72,7 +79,10 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
-          socket.on('message', (data) => {
+          socket.on('message', (data: Buffer) => {
+            const nowMs = performance.now();
+            if (socket.readyState !== socket.OPEN) return;
+            if (!messages.take(1, nowMs) || !bytes.take(data.length, nowMs)) return socket.close(TOO_MANY_REQUESTS, 'Too many messages');
             handle(String(data)).catch((error: unknown) => closeAfter(error));
           }),
       },

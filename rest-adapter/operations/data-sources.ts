@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { columnMapping } from '../../schema/column-mapping.ts';
 import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../schema/value-lists.ts';
 import { MEBIBYTE } from '../body-stream.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
@@ -20,7 +21,7 @@ const csvConnection = z.object({
       content: z.string().optional().meta({ description: 'The file itself; left out, rows come by POST /data-sources/{id}/records' }),
       encoding: z.enum(['utf-8', 'base64']).optional().meta({ default: 'utf-8' }),
       delimiter: z.union([z.literal('auto'), z.string().length(1)]).optional().meta({ default: 'auto' }),
-      mapping: z.record(z.string(), z.string().min(1)).optional().meta({ description: 'Canonical column to the column of the file' }),
+      mapping: columnMapping.optional().meta({ description: 'Canonical column to the column of the file' }),
     })
     .meta({ id: 'CsvCredentials' }),
   sync_schedule: z.enum(SYNC_SCHEDULES).optional().meta({ default: 'daily' }),

@@ -274,5 +274,12 @@ export const attributionOwner: MigrationOwner = {
          where jsonb_array_length(statistics -> 'missingDays') > 731 or statistics ->> 'earliest' < '2000-01-01' or statistics ->> 'latest' > (current_date + 62)::text`,
       ],
     },
+    {
+      name: '029-result-bytes',
+      up: [
+        `alter table attribution.attributions add column result_bytes integer generated always as (octet_length(result::text)) stored`,
+        `comment on column attribution.attributions.result_bytes is 'what reading the figures takes'`,
+      ],
+    },
   ],
 };

@@ -37,6 +37,18 @@ describe('GraphQL over WebSocket', () => {
     expect(await closing(socket)).toEqual({ code, reason });
   });
 
+  test.each([
+    ['messages', () => ({ type: 'ping' }), 2_000],
+    ['bytes', () => ({ type: 'ping', payload: { filler: 'x'.repeat(900_000) } }), 10],
+  ])('a socket that floods us with %s is closed with 4429', async (_what, message, count) => {
+    const socket = await open();
+    say(socket, { type: 'connection_init' });
+    await hear(socket);
+    const closed = closing(socket);
+    for (let sent = 0; sent < count; sent += 1) say(socket, message());
+    expect(await closed).toEqual({ code: 4429, reason: 'Too many messages' });
+  });
+
   test('an operation before the handshake is closed with 4401', async () => {
     const socket = await open();
     say(socket, { id: '1', type: 'subscribe', payload: { query: '{ caller }' } });

@@ -85,14 +85,16 @@ export interface ClaimOptions {
   readonly sender: Uuid;
   readonly leaseMs: number;
   readonly most: number;
+  /** How many of one account are sent at a time. */
+  readonly perAccount: number;
   /** How many of one endpoint are sent at a time, and of one that last ran into the time limit. */
   readonly perEndpoint: number;
   readonly perSlowEndpoint: number;
 }
 
-/** Claims attempts that are due, of every tenant and the longest due first. Nobody else sends them until the lease ends. */
-export async function claimDueDeliveries(em: SqlEntityManager, { sender, leaseMs, most, perEndpoint, perSlowEndpoint }: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
-  const due = await em.execute<{ id: Uuid }[]>(`select id from events.claim_deliveries(?::uuid, ?, ?, ?, make_interval(secs => ?)) id`, [sender, most, perEndpoint, perSlowEndpoint, leaseMs / 1_000]);
+/** Claims attempts that are due, of every tenant: the first of each account before the second of any, and of an account the longest due first. Nobody else sends them until the lease ends. */
+export async function claimDueDeliveries(em: SqlEntityManager, { sender, leaseMs, most, perAccount, perEndpoint, perSlowEndpoint }: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
+  const due = await em.execute<{ id: Uuid }[]>(`select id from events.claim_deliveries(?::uuid, ?, ?, ?, ?, make_interval(secs => ?)) id`, [sender, most, perAccount, perEndpoint, perSlowEndpoint, leaseMs / 1_000]);
   return due.length === 0 ? [] : claimedDeliveries(em, sender, due.map(({ id }) => id));
 }
 

@@ -29,7 +29,8 @@ export interface DeliveryWorker {
 }
 
 /** A message under way costs a socket and no work, so there may be many. */
-const MOST_AT_A_TIME = 64;
+const MOST_AT_A_TIME = 256;
+const MOST_PER_ACCOUNT = 64;
 /** A dead endpoint holds this many of them for as long as the time limit, and fewer once it has run into that. */
 const MOST_PER_ENDPOINT = 8;
 const MOST_PER_SLOW_ENDPOINT = 2;
@@ -45,7 +46,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const { database, pubSub, logger, leaseMs } = options;
   const metrics = new DeliveryMetrics(options.registry ?? new Registry());
   const sender = newUuid();
-  const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly work: Promise<void> }>();
+  const underWay = new Map<Uuid, { readonly endpointId: Uuid; readonly accountId: string; readonly work: Promise<void> }>();
 
   const extending = setInterval(() => {
     if (underWay.size === 0) return;
@@ -65,23 +66,30 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   };
 
   /** Whether something may wait for one of these to end: only then is it worth looking. */
-  const isFull = (endpointId: Uuid): boolean => underWay.size >= MOST_AT_A_TIME || [...underWay.values()].filter((each) => each.endpointId === endpointId).length >= MOST_PER_SLOW_ENDPOINT;
+  const isFull = ({ endpointId, accountId }: ClaimedDelivery): boolean => {
+    const others = [...underWay.values()];
+    return (
+      others.length >= MOST_AT_A_TIME ||
+      others.filter((each) => each.accountId === accountId).length >= MOST_PER_ACCOUNT ||
+      others.filter((each) => each.endpointId === endpointId).length >= MOST_PER_SLOW_ENDPOINT
+    );
+  };
 
   /** Claims what there is room for. @returns how long there is nothing more to do, at most, unless somebody wakes us */
   const claim = async (): Promise<number> => {
     const most = MOST_AT_A_TIME - underWay.size;
     if (most === 0) return LOOK_EVERY_MS;
     const { claimed, nextMs } = await database.asNobody(async (em) => ({
-      claimed: await claimDueDeliveries(em, { sender, leaseMs, most, perEndpoint: MOST_PER_ENDPOINT, perSlowEndpoint: MOST_PER_SLOW_ENDPOINT }),
+      claimed: await claimDueDeliveries(em, { sender, leaseMs, most, perAccount: MOST_PER_ACCOUNT, perEndpoint: MOST_PER_ENDPOINT, perSlowEndpoint: MOST_PER_SLOW_ENDPOINT }),
       nextMs: await msToNextDelivery(em),
     }));
     for (const delivery of claimed) {
       const work = deliver(delivery).finally(() => {
-        const isMissed = isFull(delivery.endpointId);
+        const isMissed = isFull(delivery);
         underWay.delete(delivery.id);
         if (isMissed) rounds.wake();
       });
-      underWay.set(delivery.id, { endpointId: delivery.endpointId, work });
+      underWay.set(delivery.id, { endpointId: delivery.endpointId, accountId: delivery.accountId, work });
     }
     return Math.min(LOOK_EVERY_MS, Math.max(1, nextMs ?? LOOK_EVERY_MS));
   };

@@ -176,3 +176,52 @@ export const WEBHOOKS_OF_GRANTS: Migration = {
     `create or replace function ${claimDeliveries('e.is_active and (e.grant_id is null or auth.grant_lives(e.grant_id))')}`,
   ],
 };
+
+/**
+ * Attempts are handed out by accounts: whoever has the fewest under way comes first, so that one with many endpoints that
+ * answer slowly never stands before the others.
+ */
+export const WEBHOOKS_BY_ACCOUNT: Migration = {
+  name: '010-webhooks-by-account',
+  up: [
+    `drop function events.claim_deliveries(uuid, integer, integer, integer, interval)`,
+    `create function events.claim_deliveries(in_sender uuid, in_most integer, in_per_account integer,
+         in_per_endpoint integer, in_per_slow_endpoint integer, in_lease interval) returns setof uuid
+       language plpgsql volatile ${DEFINER}
+       as $$ declare moment timestamptz := clock_timestamp(); begin
+         return query
+           with recursive waiting as (
+             (select d.endpoint_id as id from webhook_deliveries d where d.status = 'pending' order by d.endpoint_id limit 1)
+             union all
+             select (select d.endpoint_id from webhook_deliveries d
+                     where d.status = 'pending' and d.endpoint_id > w.id order by d.endpoint_id limit 1)
+             from waiting w where w.id is not null
+           ), busy as (
+             select d.endpoint_id, d.account_id, count(*) as sending from webhook_deliveries d
+             where d.status = 'pending' and d.sender is not null and d.leased_until > moment group by 1, 2
+           ), busy_accounts as (
+             select b.account_id, sum(b.sending) as sending from busy b group by 1
+           ), roomy as (
+             select e.id, e.account_id, coalesce(a.sending, 0) as sending,
+                 case when e.timeouts_in_a_row > 0 then in_per_slow_endpoint else in_per_endpoint end - coalesce(b.sending, 0) as room
+             from waiting w join webhook_endpoints e on e.id = w.id
+               left join busy b on b.endpoint_id = e.id left join busy_accounts a on a.account_id = e.account_id
+             where e.is_active and (e.grant_id is null or auth.grant_lives(e.grant_id)) and (e.key_id is null or auth.key_lives(e.key_id))
+               and coalesce(a.sending, 0) < in_per_account
+           ), candidates as (
+             select due.id, due.scheduled_at, roomy.account_id, roomy.sending from roomy cross join lateral (
+               select d.id, d.scheduled_at from webhook_deliveries d
+               where d.endpoint_id = roomy.id and d.status = 'pending' and d.scheduled_at <= moment
+                 and (d.leased_until is null or d.leased_until <= moment)
+               order by d.scheduled_at limit greatest(roomy.room, 0) for update skip locked) due
+           ), turns as (
+             select c.id, c.scheduled_at, c.sending + row_number() over (partition by c.account_id order by c.scheduled_at, c.id) as turn
+             from candidates c
+           ), chosen as (
+             select t.id from turns t where t.turn <= in_per_account order by t.turn, t.scheduled_at limit in_most
+           )
+           update webhook_deliveries d set sender = in_sender, leased_until = moment + in_lease, sent_at = moment
+             from chosen where d.id = chosen.id returning d.id;
+       end $$`,
+  ],
+};

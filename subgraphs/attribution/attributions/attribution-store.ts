@@ -1,4 +1,4 @@
-import type { FilterQuery, SqlEntityManager } from '@mikro-orm/postgresql';
+import type { FilterQuery, QueryOrderMap, SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Page } from '../../../platform/graph/connection.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
@@ -13,6 +13,10 @@ export interface AttributionFilter {
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
+
+const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, { id: 'desc' }];
+/** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
+const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
 /** Reads and locks analyses inside the tenant's transaction; row level security does the rest. */
 export class AttributionStore {
@@ -35,9 +39,24 @@ export class AttributionStore {
     return this.#em.findOne(Attribution, { id }, { refresh: true });
   }
 
-  /** Newest first, ties by id; with the number of all matches. */
+  /**
+   * Newest first, ties by id; with the number of all matches.
+   * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one answer
+   */
   async list(filter: AttributionFilter, page: Page): Promise<readonly [readonly Attribution[], number]> {
-    return this.#em.findAndCount(Attribution, conditionOf(filter), { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset });
+    const where = conditionOf(filter);
+    const places = await this.#em.find(Attribution, where, { fields: ['id'], orderBy: newestFirst(), limit: page.limit, offset: page.offset });
+    const ids = places.map(({ id }) => id);
+    await this.#refuseHeavy(ids);
+    const rows = await this.#em.find(Attribution, { id: { $in: ids } }, { orderBy: newestFirst(), refresh: true });
+    return [rows, await this.#em.count(Attribution, where)];
+  }
+
+  async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {
+    const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(`select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`, [`{${ids.join(',')}}`]);
+    if (Number(bytes) <= MAX_PAGE_BYTES) return;
+    const mebibytes = (each: number): string => (each / 1024 ** 2).toFixed(1);
+    throw new ProblemError('validation_error', `These ${ids.length} analyses hold ${mebibytes(Number(bytes))} MiB of figures, more than the ${mebibytes(MAX_PAGE_BYTES)} MiB that one page may. Ask for fewer at a time, by per_page or first.`, { code: 'page_too_large' });
   }
 
   async count(filter: AttributionFilter): Promise<number> {

@@ -8,6 +8,7 @@ import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';
+import { namesOf } from '../data-sources/channel-names.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange, type DateRange } from '../data-sources/date-range.ts';
@@ -146,7 +147,7 @@ async function refuseUnknownChannels(services: RunAttributionServices, accountId
   const unknown = wanted.findIndex((channel) => !known.includes(channel));
   if (unknown < 0) return;
   const param = `/channels/${unknown}`;
-  throw new ProblemError('validation_error', `channels: the source has no channel ${JSON.stringify(wanted[unknown])}; it has ${known.join(', ') || 'none yet'}.`, { code: 'unknown_channel', param });
+  throw new ProblemError('validation_error', `channels: the source has no channel ${JSON.stringify(wanted[unknown])}; it has ${namesOf(known)}.`, { code: 'unknown_channel', param });
 }
 
 function refuseUnusable(source: DataSource, model: Attribution['model']): void {

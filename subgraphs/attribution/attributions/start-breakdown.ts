@@ -43,7 +43,7 @@ interface BrokenDownRun {
 type Run = <Name extends TaskName>(name: Name, input: TaskInput<Name>) => Promise<TaskOutcome<Name>>;
 
 /** Of a time series, and of a split by campaign, as JSON: whoever reads an answer waits for all of it, and so do others. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 /** A figure beside the name that it belongs to; and the figures of a campaign with their names. */
 const POINT_BYTES = 16;
 const CAMPAIGN_BYTES = 250;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { columnMapping } from '../../../schema/column-mapping.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
@@ -16,7 +17,7 @@ const csvCredentials = z.strictObject({
   content: z.string().optional(),
   encoding: z.enum(['utf-8', 'base64']).default('utf-8'),
   delimiter: z.enum(['auto', ...DELIMITERS]).default('auto'),
-  mapping: z.record(z.string(), z.string().min(1)).optional(),
+  mapping: columnMapping.optional(),
 });
 /** Apart from the rest, since other types have other credentials; named as the request does. */
 const uploadConnection = z.object({ credentials: csvCredentials });

@@ -5,6 +5,7 @@ import type { Principal } from '../../../platform/auth/principal.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, publicId, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
+import { namesOf } from '../data-sources/channel-names.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
 import { DataSourceStore } from '../data-sources/data-source-store.ts';
 import { parseDateRange } from '../data-sources/date-range.ts';
@@ -81,7 +82,7 @@ export async function recordExperiment(services: ExperimentServices, principal: 
 
 function refuseUnknownChannel(channel: string, known: readonly string[]): void {
   if (known.includes(channel)) return;
-  const message = `the source has no channel ${JSON.stringify(channel)}; it has ${known.join(', ') || 'none yet'}.`;
+  const message = `the source has no channel ${JSON.stringify(channel)}; it has ${namesOf(known)}.`;
   throw new ProblemError('validation_error', `channel: ${message}`, { code: 'unknown_channel', param: '/channel', errors: [{ param: '/channel', code: 'unknown_channel', message }] });
 }
 

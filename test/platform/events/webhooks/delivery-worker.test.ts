@@ -148,7 +148,7 @@ test('an attempt whose sender fell silent is made by another under the same ids,
     const [claimed] = await office.database.asNobody(async (em) => {
       await em.execute(`select set_config('liftgraph.account_id', ?, true), set_config('liftgraph.environment', 'live', true), set_config('liftgraph.workspace_id', '*', true)`, [office.accountId]);
       await changeEndpoint(em, id, { isActive: true });
-      return claimDueDeliveries(em, { sender: silent, leaseMs: 200, most: 1, perEndpoint: 8, perSlowEndpoint: 8 });
+      return claimDueDeliveries(em, { sender: silent, leaseMs: 200, most: 1, perAccount: 8, perEndpoint: 8, perSlowEndpoint: 8 });
     });
     const [, , repeated] = await receiver.until(3, at('/abandoned'));
     expect([repeated!.headers['x-svc-delivery'], repeated!.message.id, repeated!.headers['x-svc-attempt']]).toEqual([publicId('dlv', claimed!.id), hanging!.message.id, '1']);
@@ -174,5 +174,38 @@ test('a name that leads elsewhere by the time of the sending is not called', asy
   } finally {
     await office.close();
     await rebinding.close();
+  }
+});
+
+test('of attempts that wait, accounts have one after the other, however many endpoints each has', async () => {
+  const office = await openPostOffice({});
+  try {
+    const [many, few] = [newUuid(), newUuid()];
+    await office.database.asNobody(async (em) => {
+      const endpoint = async (accountId: string): Promise<string> => {
+        await em.execute(`select set_config('liftgraph.account_id', ?, true), set_config('liftgraph.environment', 'live', true), set_config('liftgraph.workspace_id', '*', true)`, [accountId]);
+        const id = newUuid();
+        await em.execute(`insert into events.webhook_endpoints (id, account_id, environment, kind, url, events, scopes, metadata, secret, secret_prefix, api_version) values (?, ?, 'live', 'webhook', 'http://localhost/', '{*}', '{}', '{}', '', '', '2026-02-01')`, [id, accountId]);
+        return id;
+      };
+      const waiting = async (accountId: string, endpointId: string, second: number): Promise<void> => {
+        await em.execute(`insert into events.webhook_deliveries (id, account_id, environment, endpoint_id, event_id, event_type, is_test, attempt, begun_at, url, scheduled_at) values (?, ?, 'live', ?, ?, 'health.alert', true, 1, now(), '', now() - make_interval(secs => ?))`, [newUuid(), accountId, endpointId, newUuid(), second]);
+      };
+      for (let place = 0; place < 5; place += 1) {
+        const endpointId = await endpoint(many);
+        for (let second = 100; second < 105; second += 1) await waiting(many, endpointId, second);
+      }
+      const own = await endpoint(few);
+      for (let second = 1; second <= 3; second += 1) await waiting(few, own, second);
+    });
+    const claim = (most: number, perAccount: number) => office.database.asNobody((em) => claimDueDeliveries(em, { sender: newUuid(), leaseMs: 60_000, most, perAccount, perEndpoint: 8, perSlowEndpoint: 8 }));
+    const of = (claimed: readonly { readonly accountId: string }[]) => [many, few].map((account) => claimed.filter(({ accountId }) => accountId === account).length);
+    expect(of(await claim(4, 10))).toEqual([2, 2]);
+    // Two of each are under way: the third of the one with few comes before the fourth of the other.
+    expect(of(await claim(2, 10))).toEqual([1, 1]);
+    expect(of(await claim(50, 10))).toEqual([7, 0]);
+    expect(of(await claim(50, 10))).toEqual([0, 0]);
+  } finally {
+    await office.close();
   }
 });

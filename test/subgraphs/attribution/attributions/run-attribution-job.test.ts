@@ -42,6 +42,17 @@ describe('an attempt at an analysis', () => {
     expect((await written()).map(({ sequence }) => Number(sequence))).toEqual([1, 2, 3]);
   });
 
+  test('figures beyond what one page may hold are not read for it', async () => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const ask = () => caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const ids = [await ask(), await ask(), await ask()].map(({ body }) => uuidFromPublicId('attr', String(body['id']))!);
+    await owner.query(`update attribution.attributions set result = jsonb_build_object('filler', repeat('x', 3 * 1024 * 1024)) where id = any ($1)`, [ids]);
+    const { status, body } = await caller.get('/attribution');
+    expect({ status, body }).toMatchObject({ status: 422, body: { error: { type: 'validation_error', code: 'page_too_large', message: expect.stringContaining('9.0 MiB') } } });
+    expect((await caller.get('/attribution?per_page=2')).body).toMatchObject({ meta: { total: 3 } });
+  });
+
   test('of a revision that was made already does nothing, whatever is made now', async () => {
     const caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });

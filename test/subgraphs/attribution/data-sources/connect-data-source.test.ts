@@ -47,7 +47,8 @@ describe('connecting a source over REST', () => {
     const owner = new Client({ connectionString: house.ownerUrl });
     await owner.connect();
     await owner.query(`update attribution.attributions set status = 'completed', result = '{"deltaRCents": 12345}'`);
-    await owner.query(`insert into attribution.attributions select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from attribution.attributions a`);
+    const { rows: [stored] } = await owner.query<{ columns: string }>(`select string_agg(column_name, ', ') as columns from information_schema.columns where (table_schema, table_name, is_generated) = ('attribution', 'attributions', 'NEVER')`);
+    await owner.query(`insert into attribution.attributions (${stored!.columns}) select ${stored!.columns} from (select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'environment', 'sandbox'))).* from attribution.attributions a) copies`);
     await owner.end();
     expect((await serving.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
     expect((await other.get('/agents/me')).body['total_delta_r_cents']).toBe(12_345);
