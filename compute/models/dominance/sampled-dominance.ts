@@ -1,4 +1,5 @@
 import type { PresenceCorrelations } from '../channel-presence.ts';
+import { dot } from '../../numerics/dot.ts';
 import { seededRandom, shuffle } from '../../numerics/random.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import { COLLINEAR } from './exact-dominance.ts';
@@ -26,9 +27,8 @@ function addGains({ between, withConversion, withValue }: PresenceCorrelations, 
     let cHere = withConversion[x]!;
     let vHere = withValue[x]!;
     for (let b = 0; b < a; b++) {
-      let sum = between[x * m + order[b]!]!;
       const other = b * m;
-      for (let k = 0; k < b; k++) sum -= factor[row + k]! * factor[other + k]!;
+      const sum = between[x * m + order[b]!]! - dot(factor, row, factor, other, b);
       const entry = factor[other + b] === 0 ? 0 : sum / factor[other + b]!;
       factor[row + b] = entry;
       variance -= entry * entry;

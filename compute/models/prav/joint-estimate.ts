@@ -51,8 +51,21 @@ function paidTotals({ kappa, sources, touches, lift, pull }: JointEstimate, { is
   return { kappa, doubt, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
 }
 
+type EvidenceOf = (belongs: (cell: number) => boolean) => HazardEvidence;
+
+/** Every set of cells is added up and solved once, however often its users are asked about. */
+function rememberedEvidence(hazards: HazardSums, throwIfCancelled: () => void): EvidenceOf {
+  const known = new Map<string, HazardEvidence>();
+  return (belongs) => {
+    const members = Array.from({ length: hazards.cells }, (_, cell) => (belongs(cell) ? '1' : '0')).join('');
+    const evidence = known.get(members) ?? evidenceOfCells(hazards, belongs, throwIfCancelled);
+    known.set(members, evidence);
+    return evidence;
+  };
+}
+
 /** What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
-function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, throwIfCancelled: () => void): Correction | null {
+function settle(estimateUnder: EstimateUnder, evidenceOf: EvidenceOf, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions): Correction | null {
   const everyone = (): boolean => true;
   const without = Array.from({ length: groups }, (_, group) => (cell: number): boolean => cell !== group);
   const plainly = estimateUnder({ halo, restraint: 1, stock: null });
@@ -69,7 +82,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   const restraint = restraintOf(all, parts);
   const kappa = restraint * first.kappa;
   const ratioOn = (evidence: HazardEvidence): number => {
-    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, throwIfCancelled);
+    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline);
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
   const evidence = evidenceOf(everyone);
@@ -89,12 +102,13 @@ export function estimateJointly(events: EventTable, options: RunOptions, byGroup
   const hazards = sumHazards(events, options, cells, checkpoint);
   const throwIfCancelled = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
-  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, throwIfCancelled);
-  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, throwIfCancelled), correction, setting, throwIfCancelled);
+  const evidenceByGroup = rememberedEvidence(hazardsByGroup, throwIfCancelled);
+  const evidenceByFold = rememberedEvidence(regroupHazards(hazards, FOLD_CELLS, throwIfCancelled), throwIfCancelled);
+  const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, throwIfCancelled), halo, touchCalendar(events, options), options, throwIfCancelled);
+  const correction = settle(under(byGroup, evidenceByGroup), evidenceByGroup, halo, touchCalendar(events, options), options);
   if (correction === null) return null;
-  const onGroups = under(byGroup, hazardsByGroup)(correction);
+  const onGroups = under(byGroup, evidenceByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });
-  return estimate === null ? null : { estimate, correction, onGroups, onFolds: under(byFold, hazardsByFold)(correction) };
+  return estimate === null ? null : { estimate, correction, onGroups, onFolds: under(byFold, evidenceByFold)(correction) };
 }
