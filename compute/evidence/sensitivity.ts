@@ -159,7 +159,7 @@ function sharesOf(input: SensitivityInput, question: Question, known: Map<string
 }
 
 function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, events, options }: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
-  const replication = { confidenceLevel: options.confidenceLevel, seed };
+  const replication = { confidenceLevel: options.confidenceLevel, seed, creditAlone: true };
   const share = (outcome: ({ readonly ok: true } & ChannelCredits) | Failure): Float64Array | null => (outcome.ok ? outcome.share : null);
   switch (member) {
     case 'markov':

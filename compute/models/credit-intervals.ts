@@ -21,7 +21,12 @@ export interface CreditIntervals {
 export interface Replication {
   readonly confidenceLevel: number;
   readonly seed: number;
+  /** nobody asks for intervals: there are no replicates then, and what is sampled or iterated is so to fewer digits */
+  readonly creditAlone?: boolean;
 }
+
+/** What stands for the intervals of a credit that was asked for alone. */
+export const noIntervals = (value: Float64Array): CreditIntervals => ({ replicates: new Float64Array(0), groups: 0, intervalLow: value, intervalHigh: value });
 
 /**
  * Student intervals around `value` with the jackknife error of its replicates. `extraError`: standard error of the method
