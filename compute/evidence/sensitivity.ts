@@ -5,7 +5,7 @@ import type { MemberWeights } from '../models/causal/stacking.ts';
 import { sharesOf as positiveShares } from '../models/credits.ts';
 import { runDominance } from '../models/dominance/dominance.ts';
 import { runMarkov } from '../models/markov/markov.ts';
-import { runPrav } from '../models/prav/prav.ts';
+import { pravShare } from '../models/prav/prav-credit.ts';
 import { runRelativeWeights } from '../models/relative-weights/relative-weights.ts';
 import { runShapley } from '../models/shapley/shapley.ts';
 import { seededRandom } from '../numerics/random.ts';
@@ -173,7 +173,7 @@ function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, 
     case 'prav': {
       // The lookback means nothing to PRAV.
       const key = `${options.rangeStartS}/${options.rangeEndS}`;
-      if (!known.has(key)) known.set(key, events === null ? null : share(runPrav(events, options, [], throwIfCancelled)));
+      if (!known.has(key)) known.set(key, events === null ? null : pravShare(events, options, throwIfCancelled));
       return known.get(key)!;
     }
   }

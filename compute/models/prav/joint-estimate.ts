@@ -5,7 +5,7 @@ import type { RunOptions } from '../../run-options.ts';
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { adStockOf, touchCalendar } from './ad-stock.ts';
 import type { TouchCalendar } from './ad-stock.ts';
-import { estimationEnd, sumOfCells } from './exposure-sums.ts';
+import { estimationEnd, regroup, sumOfCells } from './exposure-sums.ts';
 import type { CellSums } from './exposure-sums.ts';
 import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
@@ -38,7 +38,8 @@ export interface Joint {
   readonly estimate: JointEstimate;
   readonly correction: Correction;
   readonly onGroups: EstimateOn;
-  readonly onFolds: EstimateOn;
+  /** where the cells are a multiple of FOLD_CELLS */
+  readonly onFolds: () => EstimateOn;
 }
 
 /** The estimate on the users of the cells that `belongs` selects, under a correction. */
@@ -96,19 +97,19 @@ export function sampleFor(events: EventTable, options: RunOptions, conversions: 
   return events.channels.length > JOINT_TO_CHANNELS ? 'too many channels' : 'fits';
 }
 
-/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. null where placebos give no κ. */
-export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
+/** `sums` and, by jackknife group, `byGroup` are the plain sums of the same users. null where placebos give no κ. */
+export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, sums: CellSums, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
-  const hazards = sumHazards(events, options, cells, checkpoint);
+  const hazards = sumHazards(events, options, sums.cells, checkpoint);
   const throwIfCancelled = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
   const evidenceByGroup = rememberedEvidence(hazardsByGroup, throwIfCancelled);
-  const evidenceByFold = rememberedEvidence(regroupHazards(hazards, FOLD_CELLS, throwIfCancelled), throwIfCancelled);
   const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
   const correction = settle(under(byGroup, evidenceByGroup), evidenceByGroup, halo, touchCalendar(events, options), options);
   if (correction === null) return null;
   const onGroups = under(byGroup, evidenceByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });
-  return estimate === null ? null : { estimate, correction, onGroups, onFolds: under(byFold, evidenceByFold)(correction) };
+  const onFolds = (): EstimateOn => under(regroup(sums, FOLD_CELLS), rememberedEvidence(regroupHazards(hazards, FOLD_CELLS, throwIfCancelled), throwIfCancelled))(correction);
+  return estimate === null ? null : { estimate, correction, onGroups, onFolds };
 }
