@@ -12,7 +12,7 @@ import { sourceDays } from '../data-sources/source-days.ts';
 import { ExperimentStore } from '../experiments/experiment-store.ts';
 import { measuredEffect, type MeasuredEffect } from '../experiments/range-experiments.ts';
 import { AnalysisFailedError } from './analysis-failed-error.ts';
-import { analyze, type RunParameters } from './analyze.ts';
+import { analyze, isLargeRun, type RunParameters } from './analyze.ts';
 import { measureEvidence, type AssessableRun, type RunProvenance } from './assess-trust.ts';
 import type { Attribution, AttributionFailure } from './attribution.ts';
 import { AttributionStore } from './attribution-store.ts';
@@ -153,7 +153,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
   const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal));
   services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   const parameters = parametersOf(attribution, source);
-  const pool = services.pool.of(attribution.accountId);
+  const pool = services.pool.of(attribution.accountId, isLargeRun(data));
   let outcomes: ModelOutcomes | undefined;
   const analysis = analyze(data, parameters, { pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
   const assess = measureEvidence(data, parameters, { pool, signal: job.signal });
