@@ -153,7 +153,9 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
   const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal));
   services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   const parameters = parametersOf(attribution, source);
-  const pool = services.pool.of(attribution.accountId, isLargeRun(data));
+  const isLarge = isLargeRun(data);
+  if (isLarge) await job.turnOutLarge();
+  const pool = services.pool.of(attribution.accountId, isLarge);
   let outcomes: ModelOutcomes | undefined;
   const analysis = analyze(data, parameters, { pool, onProgress, signal: job.signal, clockMs: () => performance.now(), startedMs, onOutcomes: (all) => (outcomes = all) });
   const assess = measureEvidence(data, parameters, { pool, signal: job.signal });

@@ -65,8 +65,9 @@ describe('an attempt at an analysis', () => {
       }),
     } as unknown as RunWorkerServices;
     const data = { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision: 1, delayMs: 0 };
-    await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data } as Parameters<typeof runAttributionJob>[1]);
-    expect(asked).toEqual([[rows[0]!.account_id, isLarge]]);
+    const turnOutLarge = async (): Promise<void> => void asked.push('turns out large');
+    await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data, turnOutLarge } as Parameters<typeof runAttributionJob>[1]);
+    expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [rows[0]!.account_id, isLarge]]);
   });
 
   test('of a revision that was made already does nothing, whatever is made now', async () => {
