@@ -45,8 +45,8 @@ export interface TaskRunner {
 /** Threads for tasks. By itself it runs them for nobody in particular. */
 export interface ComputePool extends TaskRunner {
   /**
-   * For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago. Large tasks,
-   * which may keep a thread for seconds, leave one to the others, unless it is the only one.
+   * For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago.
+   * Large tasks, which may keep a thread for seconds, leave one to the others, unless it is the only one.
    */
   of(tenant: string, isLarge?: boolean): TaskRunner;
   /** Resolves when every thread has loaded the models. */

@@ -106,13 +106,17 @@ export function associate<Model extends 'dominance' | 'rwa'>(
       const throwIfCancelled = (): void => checkpoint(0.7 + (g / groups) * 0.3);
       throwIfCancelled();
       const row = presenceRow(without, channels, g);
-      const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue), throwIfCancelled)[outcome];
+      const correlations = presenceCorrelations(row, channels, varying, deviationOfValue);
+      const near = explained.weightsNear(correlations, throwIfCancelled)[outcome];
       const all = sumOf(near);
       // Revenue of paths without a conversion belongs to no group.
       const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
-      for (let i = 0; i < varying.length; i++) replicates[g * channels + varying[i]!] = (all > LEAST_R2 ? near[i]! / all : divider.share[varying[i]!]!) * revenue;
+      varying.forEach((channel, i) => {
+        replicates[g * channels + channel] = (all > LEAST_R2 ? near[i]! / all : divider.share[channel]!) * revenue;
+      });
     }
-    return creditIntervals(value, replicates, groups, replication, divider.standardError.map((error) => Math.abs((error / divider.r2) * totals.value)));
+    const methodError = divider.standardError.map((error) => Math.abs((error / divider.r2) * totals.value));
+    return creditIntervals(value, replicates, groups, replication, methodError);
   };
   return {
     ok: true,

@@ -26,7 +26,9 @@ export interface Replication {
 }
 
 /** What stands for the intervals of a credit that was asked for alone. */
-export const noIntervals = (value: Float64Array): CreditIntervals => ({ replicates: new Float64Array(0), groups: 0, intervalLow: value, intervalHigh: value });
+export function noIntervals(value: Float64Array): CreditIntervals {
+  return { replicates: new Float64Array(0), groups: 0, intervalLow: value, intervalHigh: value };
+}
 
 /**
  * Student intervals around `value` with the jackknife error of its replicates. `extraError`: standard error of the method

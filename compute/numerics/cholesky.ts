@@ -7,14 +7,16 @@ export interface Cholesky {
 }
 
 /**
- * Factors `matrix` (size × size, row-major) in place, of which only the lower triangle is read (Golub & Van Loan, Matrix
- * Computations, 4.2); null where it is not positive definite to working precision. `tick` runs once per row.
+ * Factors `matrix` (size × size, row-major) in place, of which only the lower triangle is read (Golub & Van Loan,
+ * Matrix Computations, 4.2); null where it is not positive definite to working precision. `tick` runs once per row.
  */
 export function cholesky(matrix: Float64Array, size: number, tick?: () => void): Cholesky | null {
   for (let i = 0; i < size; i++) {
     tick?.();
     const row = i * size;
-    for (let j = 0; j < i; j++) matrix[row + j] = (matrix[row + j]! - dot(matrix, row, matrix, j * size, j)) / matrix[j * size + j]!;
+    for (let j = 0; j < i; j++) {
+      matrix[row + j] = (matrix[row + j]! - dot(matrix, row, matrix, j * size, j)) / matrix[j * size + j]!;
+    }
     const square = matrix[row + i]! - dot(matrix, row, matrix, row, i);
     if (!(square > matrix[row + i]! * Number.EPSILON)) return null;
     matrix[row + i] = Math.sqrt(square);

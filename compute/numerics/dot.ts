@@ -1,4 +1,7 @@
-/** Σ a[i]·b[j] of `count` entries from `i` and `j` on: two sums side by side, for one alone would wait for each of its additions. */
+/**
+ * Σ a[i]·b[j] of `count` entries from `i` and `j` on: two sums side by side, for one alone would wait for each of its
+ * additions.
+ */
 export function dot(a: Float64Array, i: number, b: Float64Array, j: number, count: number): number {
   let even = 0;
   let odd = 0;

@@ -37,7 +37,8 @@ export function factorise(matrix: Float64Array, size: number, tick?: () => void)
       matrix[row * size + column] = factor;
       if (factor === 0) continue;
       const end = (row + 1) * size;
-      for (let at = row * size + column + 1, above = column * size + column + 1; at < end; at++, above++) matrix[at]! -= factor * matrix[above]!;
+      let above = column * size + column;
+      for (let at = row * size + column + 1; at < end; at++) matrix[at]! -= factor * matrix[++above]!;
     }
   }
   return { size, lu: matrix, order };

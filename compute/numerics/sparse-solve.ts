@@ -19,7 +19,10 @@ export interface VisitsOutcome {
   readonly converged: boolean;
 }
 
-/** What solutions may cost altogether, in states and transitions looked at, a few nanoseconds each. Counted, not timed: so the same chain always gets the same answer. */
+/**
+ * What solutions may cost altogether, in states and transitions looked at, a few nanoseconds each. Counted, not timed:
+ * so the same chain always gets the same answer.
+ */
 export class SolvingBudget {
   private left: number;
 
@@ -38,13 +41,14 @@ export class SolvingBudget {
 
 /** Corrected sweeps shrink the error about tenfold, so the error is an order below the last change; what removal takes away is a small difference of such sums. */
 const TOLERANCE = 1e-14;
-/** A sweep that leaves more of the change than this is followed by a correction. Others need none, and would be set back by it. */
+/** A sweep that leaves more of the change than this is followed by a correction; others would be set back by it. */
 const SLOW = 0.5;
 const MOST_CORRECTIONS = 200;
 const MOST_SWEEPS = 20_000;
 
 /** One Gauss–Seidel sweep over u = start + Qᵀu; returns Σ|change| / Σu. States switched off keep 0. */
-function sweep({ size, into, from, probability, isSweptBackwards = false }: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array): number {
+function sweep(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array): number {
+  const { size, into, from, probability, isSweptBackwards = false } = chain;
   let change = 0;
   let total = 0;
   for (let place = 0; place < size; place++) {
@@ -84,8 +88,8 @@ function balanceGroups(chain: SparseChain, start: Float64Array, off: Uint8Array,
 }
 
 /**
- * The states behind those that lead to them, as far as there are no loops: depth-first along the transitions backwards, each state
- * when all before it are done (Tarjan 1972). Without loops one sweep in this order is exact.
+ * The states behind those that lead to them, as far as there are no loops: depth-first along the transitions backwards,
+ * each state when all before it are done (Tarjan 1972). Without loops one sweep in this order is exact.
  */
 export function sweepOrder({ size, into, from }: Pick<SparseChain, 'size' | 'into' | 'from'>): Int32Array {
   const order = new Int32Array(size);
@@ -115,7 +119,15 @@ export function sweepOrder({ size, into, from }: Pick<SparseChain, 'size' | 'int
 
 /** The chain with every transition turned around: `solveVisits` on it, started at the rewards b, solves h = b + Q·h. */
 export function reversed({ size, into, from, probability, isSweptBackwards = false, group, groups }: SparseChain): SparseChain {
-  const turned = { size, into: new Int32Array(size + 1), from: new Int32Array(from.length), probability: new Float64Array(from.length), isSweptBackwards: !isSweptBackwards, group, groups };
+  const turned = {
+    size,
+    into: new Int32Array(size + 1),
+    from: new Int32Array(from.length),
+    probability: new Float64Array(from.length),
+    isSweptBackwards: !isSweptBackwards,
+    group,
+    groups,
+  };
   for (let e = 0; e < from.length; e++) turned.into[from[e]! + 1]!++;
   for (let s = 0; s < size; s++) turned.into[s + 1]! += turned.into[s]!;
   const next = turned.into.slice();
@@ -138,10 +150,16 @@ export interface SolvingOptions {
 
 /**
  * Expected visits u of each state of an absorbing chain started at `start`: solves u = start + Qᵀu over the states that are
- * not `off`, to about 14 digits. `visits` holds a first guess and receives the result; `tick` runs once per sweep. Stops short of
- * that where the budget is spent.
+ * not `off`, to about 14 digits. `visits` holds a first guess and receives the result; `tick` runs once per sweep. Stops
+ * short of that where the budget is spent.
  */
-export function solveVisits(chain: SparseChain, start: Float64Array, off: Uint8Array, visits: Float64Array, { tick, tolerance = TOLERANCE, budget }: SolvingOptions = {}): VisitsOutcome {
+export function solveVisits(
+  chain: SparseChain,
+  start: Float64Array,
+  off: Uint8Array,
+  visits: Float64Array,
+  { tick, tolerance = TOLERANCE, budget }: SolvingOptions = {},
+): VisitsOutcome {
   for (let j = 0; j < chain.size; j++) if (off[j] === 1) visits[j] = 0;
   const costOfSweep = chain.size + chain.from.length;
   const costOfCorrection = costOfSweep + chain.groups ** 3 / 3;

@@ -19,8 +19,8 @@ interface Tridiagonal {
 const MOST_STEPS = 60;
 
 /**
- * Householder tridiagonalisation (Golub & Van Loan, Matrix Computations, 8.3.1): reflection k clears column k below the entry
- * beside the diagonal. Only the lower triangle is read and kept up. `tick` runs once per column.
+ * Householder tridiagonalisation (Golub & Van Loan, Matrix Computations, 8.3.1): reflection k clears column k below the
+ * entry beside the diagonal. Only the lower triangle is read and kept up. `tick` runs once per column.
  */
 function tridiagonalise(matrix: Float64Array, size: number, tick?: () => void): Tridiagonal {
   const a = matrix.slice();
@@ -61,7 +61,10 @@ function tridiagonalise(matrix: Float64Array, size: number, tick?: () => void): 
   return { diagonal, beside, basis: productOf(reflections, size, tick) };
 }
 
-/** Writes into `v` the vector, of length √2, of the reflection that turns column k below the diagonal into a multiple of its first entry, which is returned; zeros where nothing is to be turned. */
+/**
+ * Writes into `v` the vector, of length √2, of the reflection that turns column k below the diagonal into a multiple of
+ * its first entry, which is returned; zeros where nothing is to be turned.
+ */
 function reflect(a: Float64Array, size: number, k: number, v: Float64Array): number {
   let below = 0;
   for (let i = k + 2; i < size; i++) below += a[i * size + k]! * a[i * size + k]!;
@@ -76,7 +79,10 @@ function reflect(a: Float64Array, size: number, k: number, v: Float64Array): num
   return turned;
 }
 
-/** The product of the reflections, the last one first (Golub & Van Loan 5.1.6, backward accumulation): reflection k moves what lies behind k only. */
+/**
+ * The product of the reflections, the last one first (Golub & Van Loan 5.1.6, backward accumulation): reflection k moves
+ * what lies behind k only.
+ */
 function productOf(reflections: Float64Array, size: number, tick?: () => void): Float64Array {
   const product = new Float64Array(size * size);
   for (let i = 0; i < size; i++) product[i * size + i] = 1;
@@ -104,9 +110,9 @@ function rotate(rows: Float64Array, size: number, p: number, c: number, s: numbe
 }
 
 /**
- * Eigen decomposition of a symmetric matrix (size × size, row-major; left as it is): Householder tridiagonalisation, then QL steps
- * with implicit Wilkinson shifts (Golub & Van Loan 8.3; Bowdler, Martin, Reinsch & Wilkinson 1968, `tql2`). Eigenvalues are right to
- * rounding of the largest. `tick` runs once per row of each part.
+ * Eigen decomposition of a symmetric matrix (size × size, row-major; left as it is): Householder tridiagonalisation, then
+ * QL steps with implicit Wilkinson shifts (Golub & Van Loan 8.3; Bowdler, Martin, Reinsch & Wilkinson 1968, `tql2`).
+ * Eigenvalues are right to rounding of the largest. `tick` runs once per row of each part.
  */
 export function symmetricEigen(matrix: Float64Array, size: number, tick?: () => void): Eigen {
   const { diagonal: d, beside: e, basis } = tridiagonalise(matrix, size, tick);

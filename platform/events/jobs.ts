@@ -49,8 +49,9 @@ export interface Job<T> {
   /** Does what needs no place, waiting above all, while another job has it; leaves it out where too many do so already. */
   aside(work: () => Promise<void>): Promise<void>;
   /**
-   * Of a job that turns out to be large, whatever its data said: from here on it is one of the large jobs of this process, and waits
-   * aside where they have all the places that they may have. Goes on as it is where too many are aside already.
+   * Of a job that turns out to be large, whatever its data said: from here on it is one of the large jobs of this
+   * process, and waits aside where they have all the places that they may have. Goes on as it is where too many are
+   * aside already.
    */
   turnOutLarge(): Promise<void>;
 }

@@ -23,7 +23,8 @@ export function runDominance(table: PathTable, replication: Replication, checkpo
     (correlations, checkpoint) => {
       const channels = correlations.varying.length;
       const exact = channels <= MOST_EXACT_CHANNELS;
-      const weights = exact ? exactDominance(correlations, checkpoint) : sampledDominance(correlations, seed, checkpoint, creditAlone ? PAIRS_FOR_CREDIT : PAIRS);
+      const pairs = creditAlone ? PAIRS_FOR_CREDIT : PAIRS;
+      const weights = exact ? exactDominance(correlations, checkpoint) : sampledDominance(correlations, seed, checkpoint, pairs);
       return {
         conversion: { weight: weights.conversion, standardError: weights.conversionError, direction: correlations.withConversion },
         value: { weight: weights.value, standardError: weights.valueError, direction: correlations.withValue },

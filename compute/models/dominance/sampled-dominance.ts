@@ -19,7 +19,9 @@ export const PAIRS_FOR_CREDIT: Pairs = { budget: 3e8, fewest: 5, most: 5_000 };
 /** For one replicate of a jackknife: the change of a weight varies little from ordering to ordering. */
 const PAIRS_NEAR: Pairs = { budget: 1e7, fewest: 4, most: 100 };
 
-const pairsOf = ({ budget, fewest, most }: Pairs, channels: number): number => Math.max(fewest, Math.min(most, Math.floor(budget / (channels ** 3 / 3))));
+function pairsOf({ budget, fewest, most }: Pairs, channels: number): number {
+  return Math.max(fewest, Math.min(most, Math.floor(budget / (channels ** 3 / 3))));
+}
 
 /** Adds each channel's R² gain in this order: a Cholesky factorisation of the permuted correlations, row by row. */
 function addGains({ between, withConversion, withValue }: PresenceCorrelations, order: Int32Array, scratch: Scratch, gains: Gains): void {
@@ -92,7 +94,12 @@ class Running {
  * (antithetic permutation sampling; Castro, Gómez & Tejada 2009; Mitchell et al. 2022). Weights sum to R² exactly;
  * the standard error is that of the mean of the pairs.
  */
-export function sampledDominance(correlations: PresenceCorrelations, seed: number, checkpoint: Checkpoint, wanted = PAIRS): DominanceWeights {
+export function sampledDominance(
+  correlations: PresenceCorrelations,
+  seed: number,
+  checkpoint: Checkpoint,
+  wanted = PAIRS,
+): DominanceWeights {
   const m = correlations.varying.length;
   const pairs = pairsOf(wanted, m);
   const random = seededRandom(seed);

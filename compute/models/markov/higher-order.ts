@@ -11,8 +11,8 @@ const MOST_CHAIN_ENTRIES = 4_000_000;
 const TOLERANCE_OF_ERRORS = 1e-8;
 
 /**
- * What all chains of a model may cost, in states and transitions looked at: some three seconds. Tables of more steps than this may
- * cost more in proportion.
+ * What all chains of a model may cost, in states and transitions looked at: some three seconds. Tables of more steps
+ * than this may cost more in proportion.
  */
 const BUDGET = 6e8;
 const BUDGET_STEPS = 100_000;
@@ -34,13 +34,20 @@ function reach(visits: Float64Array, reward: Float64Array): number {
 
 /**
  * Removal effects of a chain of order ≥ 2: expected visits with all states, then once per channel without the states that
- * contain it. One solve serves conversions and revenue, since only the rewards differ. null where that would take too long.
+ * contain it. One solve serves conversions and revenue, since only the rewards differ. null where that would take too
+ * long.
  */
-export function higherOrderEffects(table: PathTable, order: number, creditAlone: boolean, checkpoint: Checkpoint): RemovalEffects | null {
+export function higherOrderEffects(
+  table: PathTable,
+  order: number,
+  creditAlone: boolean,
+  checkpoint: Checkpoint,
+): RemovalEffects | null {
   const channels = table.channels.length;
   const chain = buildKGramChain(table, order, checkpoint);
   const withChannel = statesByChannel(chain, channels);
-  const budget = new SolvingBudget(BUDGET * Math.max(1, table.steps.length / BUDGET_STEPS) * (creditAlone ? PART_FOR_CREDIT : 1));
+  const part = creditAlone ? PART_FOR_CREDIT : 1;
+  const budget = new SolvingBudget(BUDGET * Math.max(1, table.steps.length / BUDGET_STEPS) * part);
   const solving = { budget, ...(creditAlone && { tolerance: TOLERANCE_OF_CREDIT }) };
   const off = new Uint8Array(chain.size);
   const all = chain.start.slice();
@@ -51,7 +58,8 @@ export function higherOrderEffects(table: PathTable, order: number, creditAlone:
   const expectedValue = reach(all, chain.value);
   const lost = new Float64Array(channels);
   const lostValue = new Float64Array(channels);
-  const passage = !creditAlone && chain.size * channels <= MOST_CHAIN_ENTRIES ? new Float64Array(chain.size * channels) : null;
+  const holdsChains = !creditAlone && chain.size * channels <= MOST_CHAIN_ENTRIES;
+  const passage = holdsChains ? new Float64Array(chain.size * channels) : null;
   for (let x = 0; x < channels; x++) {
     const tick = (): void => checkpoint(0.5 + (x / channels) * 0.5);
     tick();
@@ -86,7 +94,13 @@ export function higherOrderEffects(table: PathTable, order: number, creditAlone:
 }
 
 /** Expected outcome from each state, once per removed channel, states × K; null where the budget does not reach. */
-function hopes(chain: KGramChain, reward: Float64Array, withChannel: StatesByChannel, budget: SolvingBudget, checkpoint: Checkpoint): ChainsWithout['hope'] | null {
+function hopes(
+  chain: KGramChain,
+  reward: Float64Array,
+  withChannel: StatesByChannel,
+  budget: SolvingBudget,
+  checkpoint: Checkpoint,
+): ChainsWithout['hope'] | null {
   const channels = withChannel.offsets.length - 1;
   const turned = reversed(chain);
   const off = new Uint8Array(chain.size);

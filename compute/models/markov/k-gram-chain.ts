@@ -82,7 +82,8 @@ export function buildKGramChain(table: PathTable, order: number, checkpoint: Che
   const place = new Int32Array(size);
   sequence.forEach((state, s) => (place[state] = s));
   const placed = (column: Float64Array): Float64Array => column.subarray(0, edgeCount).map((state) => place[state]!);
-  const perVisit = (sums: Sums): Float64Array => Float64Array.from(sequence, (state) => (sums.values[state] ?? 0) / out.values[state]!);
+  const perVisit = (sums: Sums): Float64Array =>
+    Float64Array.from(sequence, (state) => (sums.values[state] ?? 0) / out.values[state]!);
   return {
     size,
     code: Float64Array.from(sequence, (state) => code.values[state]!),

@@ -24,8 +24,12 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
   if (table.channels.length > MOST_CHANNELS) return failure('too_many_channels', `A Markov chain is solved for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`);
   const solved = (fraction: number): void => checkpoint(fraction * 0.8);
-  const effects = order === 1 ? firstOrderEffects(table, solved) : higherOrderEffects(table, order, replication.creditAlone === true, solved);
-  if (effects === null && order > 1) return failure('too_many_channels', `A Markov chain of order ${order} of these ${table.channels.length} channels takes too long to solve. Choose a lower order, or merge channels.`);
+  const { creditAlone = false } = replication;
+  const effects = order === 1 ? firstOrderEffects(table, solved) : higherOrderEffects(table, order, creditAlone, solved);
+  if (effects === null && order > 1) {
+    const chain = `A Markov chain of order ${order} of these ${table.channels.length} channels`;
+    return failure('too_many_channels', `${chain} takes too long to solve. Choose a lower order, or merge channels.`);
+  }
   if (effects === null) return failure('out_of_range', 'The transition matrix is singular.');
   const warnings: string[] = [];
   if (!effects.converged) warnings.push('The solver of the Markov chain stopped before full precision.');
@@ -55,7 +59,7 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
     converged: effects.converged,
     warnings,
   } as const;
-  if (replication.creditAlone === true) return { ...result, ...noIntervals(value) };
+  if (creditAlone) return { ...result, ...noIntervals(value) };
   const followed = (fraction: number): void => checkpoint(0.9 + fraction * 0.1);
   const chains = effects.chainsWithout(credited.outcome, (fraction) => checkpoint(0.8 + fraction * 0.1));
   const replicates = chains === null ? carriedOver(table, credited, replication.seed, followed) : creditReplicates(table, effects, chains, credited, replication.seed, followed);

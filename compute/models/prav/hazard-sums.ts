@@ -45,9 +45,9 @@ function earliest({ userStart, timeS }: EventTable): number {
 }
 
 /**
- * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged. A pair of
- * columns is added to `gram` when one of the two changes, for all the time since either did: a change costs as much as there are
- * columns at the time, not pairs of them, however many touches of one user overlap.
+ * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged.
+ * A pair of columns is added to `gram` when one of the two changes, for all the time since either did: a change costs as
+ * much as there are columns at the time, not pairs of them, however many touches of one user overlap.
  */
 export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
   const { userStart, userHash, timeS, channel, conversion } = table;
@@ -75,18 +75,21 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const touchColumn = new Uint16Array(longest);
   const visitTime = new Float64Array(longest);
   const orderTime = new Float64Array(longest);
-  // The columns with windows that hold the present moment (the constant first), how many, when that changed last, and where each
-  // column stands; 0 = nowhere.
+  // The columns with windows that hold the present moment (the constant first), how many, when that changed last, and
+  // where each column stands; 0 = nowhere.
   const active = new Uint16Array(columns);
   const level = new Float64Array(columns);
   const since = new Float64Array(columns);
   const place = new Uint16Array(columns);
-  /** Adds the pairs of the column at `at` and those at 0 … `last`. `elapsed`: weighted days of the user at hand, as `since` counts them. */
+  /** Adds the pairs of the column at `at` and those at 0 … `last`. `elapsed`: weighted days of the user, as in `since`. */
   const addPairs = (gramRow: number, at: number, last: number, elapsed: number): void => {
     const row = gramRow + active[at]! * columns;
     const here = level[at]!;
     const from = since[at]!;
-    for (let q = 0; q <= last; q++) gram[row + active[q]!]! += here * level[q]! * (elapsed - (since[q]! > from ? since[q]! : from));
+    for (let q = 0; q <= last; q++) {
+      const start = since[q]! > from ? since[q]! : from;
+      gram[row + active[q]!]! += here * level[q]! * (elapsed - start);
+    }
   };
   const users = userHash.length;
 

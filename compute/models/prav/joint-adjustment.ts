@@ -61,7 +61,10 @@ export interface JointEstimate extends Estimate {
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects, and solves their regressions. `throwIfCancelled` ends a task that was cancelled. */
+/**
+ * Adds up the cells that `belongs` selects, and solves their regressions. `throwIfCancelled` ends a task that was
+ * cancelled.
+ */
 export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, throwIfCancelled: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {
@@ -81,7 +84,8 @@ export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boo
     }
   }
   const { design } = sums;
-  return { design, touches: add(sums.touches), perTouch: solveHazards({ design, gram, orders: add(sums.orders), visits: add(sums.visits) }, throwIfCancelled) };
+  const equations = { design, gram, orders: add(sums.orders), visits: add(sums.visits) };
+  return { design, touches: add(sums.touches), perTouch: solveHazards(equations, throwIfCancelled) };
 }
 
 /** Least squares, all columns at once; 0 for columns without touches. */

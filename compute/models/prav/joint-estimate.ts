@@ -104,12 +104,16 @@ export function estimateJointly(events: EventTable, options: RunOptions, byGroup
   const throwIfCancelled = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
   const evidenceByGroup = rememberedEvidence(hazardsByGroup, throwIfCancelled);
-  const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
+  const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) =>
+    adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
   const correction = settle(under(byGroup, evidenceByGroup), evidenceByGroup, halo, touchCalendar(events, options), options);
   if (correction === null) return null;
   const onGroups = under(byGroup, evidenceByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });
-  const onFolds = (): EstimateOn => under(regroup(sums, FOLD_CELLS), rememberedEvidence(regroupHazards(hazards, FOLD_CELLS, throwIfCancelled), throwIfCancelled))(correction);
+  const onFolds = (): EstimateOn => {
+    const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, throwIfCancelled);
+    return under(regroup(sums, FOLD_CELLS), rememberedEvidence(hazardsByFold, throwIfCancelled))(correction);
+  };
   return estimate === null ? null : { estimate, correction, onGroups, onFolds };
 }

@@ -59,7 +59,13 @@ function reasonAgainst(sums: ExposureSums, { isBaseline, horizonS }: RunOptions)
 }
 
 /** Sums and the estimate on all users; `withFolds`: the cells of the sums serve the folds as well. */
-export function pravCredit(events: EventTable, options: RunOptions, segmentations: readonly Segments[], withFolds: boolean, checkpoint: Checkpoint): PravCredit | Failure {
+export function pravCredit(
+  events: EventTable,
+  options: RunOptions,
+  segmentations: readonly Segments[],
+  withFolds: boolean,
+  checkpoint: Checkpoint,
+): PravCredit | Failure {
   const fault = faultOfOptions(events, options);
   if (fault !== null) return failure('invalid_input', `PRAV: ${fault}.`);
   if (segmentations.some(({ of }) => of.length !== events.timeS.length)) return failure('invalid_input', 'PRAV: segments need one entry per event.');
@@ -72,7 +78,8 @@ export function pravCredit(events: EventTable, options: RunOptions, segmentation
   const plain = adjustByPlacebos(all, { isBaseline, scale: 1, fallbackKappa: null });
   if (plain === null) return insufficientData(reasonAgainst(all, options));
   const sample = sampleFor(events, options, all.scalars[Scalar.conversions]!);
-  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, sums, (fraction) => checkpoint(0.3 + fraction * 0.6)) : null;
+  const jointly = (fraction: number): void => checkpoint(0.3 + fraction * 0.6);
+  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, sums, jointly) : null;
   const estimate = joint?.estimate ?? plain;
   const plainlyOn = (parts: CellSums): EstimateOn => (belongs, at) => adjustByPlacebos(sumOfCells(parts, belongs), at);
   const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };

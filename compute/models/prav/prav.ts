@@ -41,7 +41,8 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
   const credited = pravCredit(events, options, segmentations, true, checkpoint);
   if (!credited.ok) return credited;
   const { isBaseline, groups } = options;
-  const { sums, all, sample, plain, joint, estimate, onGroups, counted, revenuePerEffect, claimed, conversions, value: incrementalRevenue } = credited;
+  const { sums, all, sample, plain, joint, estimate, onGroups, counted } = credited;
+  const { revenuePerEffect, claimed, conversions, value: incrementalRevenue } = credited;
   const stock = joint?.correction.stock ?? null;
   const setting = { isBaseline, scale: 1, fallbackKappa: null };
   const { kappa, averageOrderValue, lift, pull } = estimate;

@@ -30,7 +30,10 @@ export function runShapley(table: PathTable, replication: Replication, checkpoin
       value[sets.members[m]!]! += sets.value[s]! / (end - first);
     }
   }
-  const intervals = (): CreditIntervals => creditIntervals(value, deleteEachGroup(dividendsByGroup(sets, channels.length, replication.seed), JOURNEY_GROUPS, value), JOURNEY_GROUPS, replication);
+  const intervals = (): CreditIntervals => {
+    const byGroup = dividendsByGroup(sets, channels.length, replication.seed);
+    return creditIntervals(value, deleteEachGroup(byGroup, JOURNEY_GROUPS, value), JOURNEY_GROUPS, replication);
+  };
   return {
     ok: true,
     model: 'shapley',

@@ -81,7 +81,8 @@ const MANY_CHANNELS = 100;
 
 /** Whether the tasks of a run have to leave a thread to those of others. */
 export function isLargeRun({ paths, events }: Pick<RunData, 'paths' | 'events'>): boolean {
-  return Math.max(paths.steps.length, events?.timeS.length ?? 0) > MANY_TOUCHES || paths.channels.length > MANY_CHANNELS;
+  const touches = Math.max(paths.steps.length, events?.timeS.length ?? 0);
+  return touches > MANY_TOUCHES || paths.channels.length > MANY_CHANNELS;
 }
 
 const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
