@@ -44,8 +44,11 @@ export interface TaskRunner {
 
 /** Threads for tasks. By itself it runs them for nobody in particular. */
 export interface ComputePool extends TaskRunner {
-  /** For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago. */
-  of(tenant: string): TaskRunner;
+  /**
+   * For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago.
+   * Large tasks, which may keep a thread for seconds, leave one to the others, unless it is the only one.
+   */
+  of(tenant: string, isLarge?: boolean): TaskRunner;
   /** Resolves when every thread has loaded the models. */
   warm(): Promise<void>;
   stats(): ComputePoolStats;
@@ -76,10 +79,28 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     execArgv: [],
   });
   const turns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
+  // A large task has a place among its kind before it waits for a thread.
+  const largePlaces = Math.max(1, threads - 1);
+  const large = new FairTurns({ places: largePlaces, perTenant: largePlaces, waitingPerTenant: maxQueue });
+  const waiting = (): number => turns.waiting + large.waiting;
   const open = new Set<OpenTask>();
   let closed = false;
 
-  const execute = async <Name extends TaskName>(tenant: string, name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls): Promise<TaskOutcome<Name>> => {
+  const takeThread = async ({ tenant, isLarge }: Owner, signal: AbortSignal): Promise<Release> => {
+    const leaveLarge = isLarge ? await large.take(tenant, signal) : undefined;
+    try {
+      const leaveThread = await turns.take(tenant, signal);
+      return () => {
+        leaveThread();
+        leaveLarge?.();
+      };
+    } catch (error) {
+      leaveLarge?.();
+      throw error;
+    }
+  };
+
+  const execute = async <Name extends TaskName>(owner: Owner, name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls): Promise<TaskOutcome<Name>> => {
     if (closed) return failure('unavailable', 'The compute pool is closed.');
     const task: OpenTask = { state: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), leaveQueue: new AbortController() };
     const onCancel = (): void => end(task);
@@ -88,7 +109,7 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     if (cancel?.aborted === true) end(task);
     let release: Release | undefined;
     try {
-      release = await turns.take(tenant, task.leaveQueue.signal);
+      release = await takeThread(owner, task.leaveQueue.signal);
       return await runOnThread(task.state, name, input, onProgress);
     } catch (error) {
       if (task.leaveQueue.signal.aborted) return failure('cancelled', 'The task was cancelled.');
@@ -120,21 +141,21 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     }
   };
 
-  const runFor = async <Name extends TaskName>(tenant: string, name: Name, input: TaskInput<Name>, controls: RunControls = {}): Promise<TaskOutcome<Name>> => {
+  const runFor = async <Name extends TaskName>(owner: Owner, name: Name, input: TaskInput<Name>, controls: RunControls = {}): Promise<TaskOutcome<Name>> => {
     const startedMs = performance.now();
-    const outcome = await execute(tenant, name, input, controls);
+    const outcome = await execute(owner, name, input, controls);
     onAnswered?.(name, outcome.ok ? 'ok' : outcome.code, performance.now() - startedMs);
     return outcome;
   };
 
   return {
-    run: (name, input, controls) => runFor('', name, input, controls),
-    of: (tenant) => ({ run: (name, input, controls) => runFor(tenant, name, input, controls) }),
+    run: (name, input, controls) => runFor(NOBODY, name, input, controls),
+    of: (tenant, isLarge = false) => ({ run: (name, input, controls) => runFor({ tenant, isLarge }, name, input, controls) }),
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
       await Promise.all(Array.from({ length: threads }, () => piscina.run({ arrived, threads }, { name: 'warm' })));
     },
-    stats: () => ({ threads: piscina.threads.length, queued: turns.waiting, running: open.size - turns.waiting, completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({ threads: piscina.threads.length, queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
     close: async () => {
       closed = true;
       for (const task of open) end(task);
@@ -142,6 +163,14 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     },
   };
 }
+
+/** In whose name a task is run. */
+interface Owner {
+  readonly tenant: string;
+  readonly isLarge: boolean;
+}
+
+const NOBODY: Owner = { tenant: '', isLarge: false };
 
 /** A task that was ordered and not answered yet. */
 interface OpenTask {

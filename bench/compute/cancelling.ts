@@ -12,7 +12,7 @@ const BAR_MS = 200;
 const MOMENTS = 5;
 
 const events = Number(process.argv[2] ?? 10_000_000);
-/** Many events, and fewer of as many channels as a model takes: relative weights of 500 take a minute. */
+/** Many events, and fewer of as many channels as a model takes. */
 const channels = (process.argv[3] ?? '12,60,500').split(',').map(Number);
 const tasks = channels.flatMap((count) => heavyTasks(events * Math.min(1, (12 / count) ** 1.2), count, count <= 12 ? [1, 2, 3, 4] : [1]));
 const cpuMs = (): number => {

@@ -5,7 +5,7 @@ import type { MemberWeights } from '../models/causal/stacking.ts';
 import { sharesOf as positiveShares } from '../models/credits.ts';
 import { runDominance } from '../models/dominance/dominance.ts';
 import { runMarkov } from '../models/markov/markov.ts';
-import { runPrav } from '../models/prav/prav.ts';
+import { pravShare } from '../models/prav/prav-credit.ts';
 import { runRelativeWeights } from '../models/relative-weights/relative-weights.ts';
 import { runShapley } from '../models/shapley/shapley.ts';
 import { seededRandom } from '../numerics/random.ts';
@@ -159,7 +159,7 @@ function sharesOf(input: SensitivityInput, question: Question, known: Map<string
 }
 
 function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, events, options }: Question, known: Map<string, Float64Array | null>, throwIfCancelled: () => void): Float64Array | null {
-  const replication = { confidenceLevel: options.confidenceLevel, seed };
+  const replication = { confidenceLevel: options.confidenceLevel, seed, creditAlone: true };
   const share = (outcome: ({ readonly ok: true } & ChannelCredits) | Failure): Float64Array | null => (outcome.ok ? outcome.share : null);
   switch (member) {
     case 'markov':
@@ -173,7 +173,7 @@ function memberShare(member: CausalMember, { seed }: SensitivityInput, { paths, 
     case 'prav': {
       // The lookback means nothing to PRAV.
       const key = `${options.rangeStartS}/${options.rangeEndS}`;
-      if (!known.has(key)) known.set(key, events === null ? null : share(runPrav(events, options, [], throwIfCancelled)));
+      if (!known.has(key)) known.set(key, events === null ? null : pravShare(events, options, throwIfCancelled));
       return known.get(key)!;
     }
   }

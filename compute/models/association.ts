@@ -6,8 +6,8 @@ import { presenceCorrelations, valueDeviation, varyingChannels } from './channel
 import type { PresenceCorrelations } from './channel-presence.ts';
 import { channelSets } from './channel-sets.ts';
 import type { ChannelSets } from './channel-sets.ts';
-import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS } from './credit-intervals.ts';
-import type { Replication } from './credit-intervals.ts';
+import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS, noIntervals } from './credit-intervals.ts';
+import type { CreditIntervals, Replication } from './credit-intervals.ts';
 import { divide, sharesOf, sumOf, totalsOf } from './credits.ts';
 import { presenceRow, PresenceTotal, sumPresence, sumPresenceByGroup } from './presence-sums.ts';
 import type { PresenceSums } from './presence-sums.ts';
@@ -98,19 +98,26 @@ export function associate<Model extends 'dominance' | 'rwa'>(
   const outcome = valueOutcome.r2 > 0 ? 'value' : 'conversion';
   const divider = outcome === 'value' ? valueOutcome : conversionOutcome;
   const value = scaled(divider.share, totals.value);
-  const groups = varying.length > MOST_CHANNELS_IN_ALL_GROUPS ? GROUPS_OF_MANY_CHANNELS : JOURNEY_GROUPS;
-  const replicates = new Float64Array(groups * channels);
-  const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed, () => checkpoint(0.7));
-  for (let g = 0; g < groups; g++) {
-    const throwIfCancelled = (): void => checkpoint(0.7 + (g / groups) * 0.3);
-    throwIfCancelled();
-    const row = presenceRow(without, channels, g);
-    const near = explained.weightsNear(presenceCorrelations(row, channels, varying, deviationOfValue), throwIfCancelled)[outcome];
-    const all = sumOf(near);
-    // Revenue of paths without a conversion belongs to no group.
-    const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
-    for (let i = 0; i < varying.length; i++) replicates[g * channels + varying[i]!] = (all > LEAST_R2 ? near[i]! / all : divider.share[varying[i]!]!) * revenue;
-  }
+  const intervals = (): CreditIntervals => {
+    const groups = varying.length > MOST_CHANNELS_IN_ALL_GROUPS ? GROUPS_OF_MANY_CHANNELS : JOURNEY_GROUPS;
+    const replicates = new Float64Array(groups * channels);
+    const without = sumsWithoutEachGroup(sets, sums, channels, groups, replication.seed, () => checkpoint(0.7));
+    for (let g = 0; g < groups; g++) {
+      const throwIfCancelled = (): void => checkpoint(0.7 + (g / groups) * 0.3);
+      throwIfCancelled();
+      const row = presenceRow(without, channels, g);
+      const correlations = presenceCorrelations(row, channels, varying, deviationOfValue);
+      const near = explained.weightsNear(correlations, throwIfCancelled)[outcome];
+      const all = sumOf(near);
+      // Revenue of paths without a conversion belongs to no group.
+      const revenue = row.totals[PresenceTotal.value]! + totals.value - sums.totals[PresenceTotal.value]!;
+      varying.forEach((channel, i) => {
+        replicates[g * channels + channel] = (all > LEAST_R2 ? near[i]! / all : divider.share[channel]!) * revenue;
+      });
+    }
+    const methodError = divider.standardError.map((error) => Math.abs((error / divider.r2) * totals.value));
+    return creditIntervals(value, replicates, groups, replication, methodError);
+  };
   return {
     ok: true,
     model,
@@ -121,7 +128,7 @@ export function associate<Model extends 'dominance' | 'rwa'>(
     conversions: scaled(share, totals.conversions),
     value,
     share: sharesOf(share),
-    ...creditIntervals(value, replicates, groups, replication, divider.standardError.map((error) => Math.abs((error / divider.r2) * totals.value))),
+    ...(replication.creditAlone === true ? noIntervals(value) : intervals()),
     exact: explained.exact,
     evaluations: explained.evaluations,
     warnings,

@@ -21,6 +21,13 @@ export interface CreditIntervals {
 export interface Replication {
   readonly confidenceLevel: number;
   readonly seed: number;
+  /** nobody asks for intervals: there are no replicates then, and what is sampled or iterated is so to fewer digits */
+  readonly creditAlone?: boolean;
+}
+
+/** What stands for the intervals of a credit that was asked for alone. */
+export function noIntervals(value: Float64Array): CreditIntervals {
+  return { replicates: new Float64Array(0), groups: 0, intervalLow: value, intervalHigh: value };
 }
 
 /**

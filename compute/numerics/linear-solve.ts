@@ -1,3 +1,5 @@
+import { dot } from './dot.ts';
+
 /** A square matrix in row-major order, factored in place as P·A = L·U (Doolittle with partial pivoting). */
 export interface Factorisation {
   readonly size: number;
@@ -34,7 +36,9 @@ export function factorise(matrix: Float64Array, size: number, tick?: () => void)
       const factor = matrix[row * size + column]! / pivot;
       matrix[row * size + column] = factor;
       if (factor === 0) continue;
-      for (let k = column + 1; k < size; k++) matrix[row * size + k]! -= factor * matrix[column * size + k]!;
+      const end = (row + 1) * size;
+      let above = column * size + column;
+      for (let at = row * size + column + 1; at < end; at++) matrix[at]! -= factor * matrix[++above]!;
     }
   }
   return { size, lu: matrix, order };
@@ -42,15 +46,15 @@ export function factorise(matrix: Float64Array, size: number, tick?: () => void)
 
 /** Writes the solution of A·x = b into `x`; `x` and `b` must be different arrays. */
 export function solveInto({ size, lu, order }: Factorisation, b: Float64Array, x: Float64Array): void {
+  // Before the first entry of b that is not 0 there is nothing to do: half of the work for the columns of an inverse.
+  let first = size;
   for (let row = 0; row < size; row++) {
-    let sum = b[order[row]!]!;
-    for (let k = 0; k < row; k++) sum -= lu[row * size + k]! * x[k]!;
-    x[row] = sum;
+    const right = b[order[row]!]!;
+    if (first === size && right !== 0) first = row;
+    x[row] = first < row ? right - dot(lu, row * size + first, x, first, row - first) : right;
   }
   for (let row = size - 1; row >= 0; row--) {
-    let sum = x[row]!;
-    for (let k = row + 1; k < size; k++) sum -= lu[row * size + k]! * x[k]!;
-    x[row] = sum / lu[row * size + row]!;
+    x[row] = (x[row]! - dot(lu, row * size + row + 1, x, row + 1, size - row - 1)) / lu[row * size + row]!;
   }
 }
 

@@ -144,6 +144,16 @@ export class JobLine {
     }
   }
 
+  /** Whether another large job may begin now. */
+  get hasLargePlace(): boolean {
+    return this.#large.free > 0;
+  }
+
+  /** A place among the large jobs, for one that has a place as a small one or is aside. */
+  async takeLarge(tenant: string, signal: AbortSignal): Promise<Release> {
+    return this.#large.take(tenant, signal);
+  }
+
   /** A place for a job that was taken before. */
   async comeBack({ tenant, isLarge }: Pick<Taken, 'tenant' | 'isLarge'>, signal: AbortSignal): Promise<Release> {
     const leaveLarge = isLarge ? await this.#large.take(tenant, signal) : undefined;

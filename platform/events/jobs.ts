@@ -1,6 +1,7 @@
 import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type JobWithMetadata } from 'pg-boss';
 import { Registry } from 'prom-client';
 import type { z } from 'zod';
+import type { Release } from '../fair-turns.ts';
 import type { SqlEntityManager } from '../postgres/database.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
@@ -47,6 +48,12 @@ export interface Job<T> {
   readonly signal: AbortSignal;
   /** Does what needs no place, waiting above all, while another job has it; leaves it out where too many do so already. */
   aside(work: () => Promise<void>): Promise<void>;
+  /**
+   * Of a job that turns out to be large, whatever its data said: from here on it is one of the large jobs of this
+   * process, and waits aside where they have all the places that they may have. Goes on as it is where too many are
+   * aside already.
+   */
+  turnOutLarge(): Promise<void>;
 }
 
 export interface WorkOptions<T> {
@@ -192,7 +199,7 @@ class BossJobs implements Jobs {
     const handle = async (job: GroupedJob): Promise<void> => {
       const taken = job.data === null ? await this.#takeNext(line, queue, job) : await laterAttempt(line, job);
       if (taken === null) return;
-      let { leave } = taken;
+      let { leave, isLarge } = taken;
       const stepAside = async (work: () => Promise<void>): Promise<void> => {
         if (aside >= MAX_ASIDE) return;
         aside += 1;
@@ -204,10 +211,28 @@ class BossJobs implements Jobs {
           aside -= 1;
           await this.#boss.offWork(queue.name, { id: deputy, wait: false });
         }
-        leave = await line.comeBack(taken, job.signal);
+        leave = await line.comeBack({ tenant: taken.tenant, isLarge }, job.signal);
+      };
+      const turnOutLarge = async (): Promise<void> => {
+        if (isLarge) return;
+        const held: Release[] = [];
+        const takeLarge = async (): Promise<void> => void held.push(await line.takeLarge(taken.tenant, job.signal));
+        try {
+          await (line.hasLargePlace ? takeLarge() : stepAside(takeLarge));
+        } catch (error) {
+          for (const leaveLarge of held) leaveLarge();
+          throw error;
+        }
+        if (held.length === 0) return;
+        isLarge = true;
+        const leavePlace = leave;
+        leave = () => {
+          for (const leaveLarge of held) leaveLarge();
+          leavePlace();
+        };
       };
       try {
-        await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside });
+        await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside, turnOutLarge });
       } finally {
         leave();
       }

@@ -164,6 +164,37 @@ describe('the compute pool', () => {
     for (const outcome of await Promise.all(heavyTasks)) expect(outcome).toMatchObject({ code: 'cancelled' });
   });
 
+  test('large tasks never take the last thread: a small one that comes last begins at once', async () => {
+    const cancels = Array.from({ length: 4 }, () => new AbortController());
+    const largeTasks = cancels.map(({ signal }, i) => pool.of(`large ${i % 2}`, true).run('dominance', { paths: heavy(), seed: 1 }, { cancel: signal }));
+    await new Promise(setImmediate);
+    expect(pool.stats()).toMatchObject({ running: 1, queued: 3 });
+    expect((await pool.of('small').run('shapley', { paths })).ok).toBe(true);
+    expect(pool.stats()).toMatchObject({ running: 1, queued: 3 });
+    // The next large one follows the one that ends, and one that waits can be cancelled.
+    cancels[0]!.abort();
+    cancels[3]!.abort();
+    expect(await largeTasks[0]).toMatchObject({ code: 'cancelled' });
+    expect(await largeTasks[3]).toMatchObject({ code: 'cancelled' });
+    await new Promise(setImmediate);
+    expect(pool.stats()).toMatchObject({ running: 1, queued: 1 });
+    for (const cancel of cancels) cancel.abort();
+    for (const outcome of await Promise.all(largeTasks)) expect(outcome).toMatchObject({ code: 'cancelled' });
+    expect(pool.stats()).toMatchObject({ running: 0, queued: 0 });
+  });
+
+  test('large tasks of tenants take turns, also on the only thread', async () => {
+    const one = createComputePool({ threads: 1 });
+    const answered: string[] = [];
+    const order = async (tenant: string, task: string): Promise<void> => {
+      expect((await one.of(tenant, true).run('shapley', { paths })).ok).toBe(true);
+      answered.push(task);
+    };
+    await Promise.all([...['a1', 'a2', 'a3'].map((task) => order('a', task)), order('b', 'b1')]);
+    expect(answered).toEqual(['a1', 'b1', 'a2', 'a3']);
+    await one.close();
+  });
+
   test('what one tenant has too many of is his own trouble', async () => {
     const small = createComputePool({ threads: 1, maxQueue: 2 });
     const crowd = Array.from({ length: 6 }, () => small.of('a').run('shapley', { paths }));

@@ -4,7 +4,7 @@ import { associate } from '../association.ts';
 import type { AssociationResult } from '../association-result.ts';
 import type { Replication } from '../credit-intervals.ts';
 import { exactDominance } from './exact-dominance.ts';
-import { dominanceNear, sampledDominance } from './sampled-dominance.ts';
+import { dominanceNear, PAIRS, PAIRS_FOR_CREDIT, sampledDominance } from './sampled-dominance.ts';
 
 /** All 2^20 subsets take a few dozen milliseconds; each channel more doubles that. */
 const MOST_EXACT_CHANNELS = 20;
@@ -16,14 +16,15 @@ const MOST_EXACT_REPLICATES = 12;
  * and for revenue. The seed orders the sampling above 20 varying channels.
  */
 export function runDominance(table: PathTable, replication: Replication, checkpoint: Checkpoint): AssociationResult<'dominance'> | Failure {
-  const { seed } = replication;
+  const { seed, creditAlone = false } = replication;
   return associate(
     'dominance',
     table,
     (correlations, checkpoint) => {
       const channels = correlations.varying.length;
       const exact = channels <= MOST_EXACT_CHANNELS;
-      const weights = exact ? exactDominance(correlations, checkpoint) : sampledDominance(correlations, seed, checkpoint);
+      const pairs = creditAlone ? PAIRS_FOR_CREDIT : PAIRS;
+      const weights = exact ? exactDominance(correlations, checkpoint) : sampledDominance(correlations, seed, checkpoint, pairs);
       return {
         conversion: { weight: weights.conversion, standardError: weights.conversionError, direction: correlations.withConversion },
         value: { weight: weights.value, standardError: weights.valueError, direction: correlations.withValue },

@@ -1,19 +1,27 @@
 import type { PresenceCorrelations } from '../channel-presence.ts';
+import { dot } from '../../numerics/dot.ts';
 import { seededRandom, shuffle } from '../../numerics/random.ts';
 import type { Checkpoint } from '../../outcome.ts';
 import { COLLINEAR } from './exact-dominance.ts';
 import type { DominanceWeights } from './exact-dominance.ts';
 
-/** Multiply-adds spent on one analysis: about a second. One ordering costs m³/6. */
-const BUDGET = 1.5e9;
-const FEWEST_PAIRS = 50;
-const MOST_PAIRS = 5_000;
-/** The same for one replicate of a jackknife: the change of a weight varies little from ordering to ordering. */
-const BUDGET_NEAR = 1e7;
-const FEWEST_PAIRS_NEAR = 4;
-const MOST_PAIRS_NEAR = 100;
+/** How many pairs of orderings are drawn: as many as the multiply-adds reach for, at m³/3 a pair, within bounds. */
+interface Pairs {
+  readonly budget: number;
+  readonly fewest: number;
+  readonly most: number;
+}
 
-const pairsWithin = (budget: number, channels: number, fewest: number, most: number): number => Math.max(fewest, Math.min(most, Math.floor(budget / (channels ** 3 / 3))));
+/** About a second, and two with 500 channels. */
+export const PAIRS: Pairs = { budget: 1.5e9, fewest: 50, most: 5_000 };
+/** For the credit alone, which is asked for several times in a row, on the same orderings each time. */
+export const PAIRS_FOR_CREDIT: Pairs = { budget: 3e8, fewest: 5, most: 5_000 };
+/** For one replicate of a jackknife: the change of a weight varies little from ordering to ordering. */
+const PAIRS_NEAR: Pairs = { budget: 1e7, fewest: 4, most: 100 };
+
+function pairsOf({ budget, fewest, most }: Pairs, channels: number): number {
+  return Math.max(fewest, Math.min(most, Math.floor(budget / (channels ** 3 / 3))));
+}
 
 /** Adds each channel's R² gain in this order: a Cholesky factorisation of the permuted correlations, row by row. */
 function addGains({ between, withConversion, withValue }: PresenceCorrelations, order: Int32Array, scratch: Scratch, gains: Gains): void {
@@ -26,9 +34,8 @@ function addGains({ between, withConversion, withValue }: PresenceCorrelations, 
     let cHere = withConversion[x]!;
     let vHere = withValue[x]!;
     for (let b = 0; b < a; b++) {
-      let sum = between[x * m + order[b]!]!;
       const other = b * m;
-      for (let k = 0; k < b; k++) sum -= factor[row + k]! * factor[other + k]!;
+      const sum = between[x * m + order[b]!]! - dot(factor, row, factor, other, b);
       const entry = factor[other + b] === 0 ? 0 : sum / factor[other + b]!;
       factor[row + b] = entry;
       variance -= entry * entry;
@@ -87,9 +94,14 @@ class Running {
  * (antithetic permutation sampling; Castro, Gómez & Tejada 2009; Mitchell et al. 2022). Weights sum to R² exactly;
  * the standard error is that of the mean of the pairs.
  */
-export function sampledDominance(correlations: PresenceCorrelations, seed: number, checkpoint: Checkpoint): DominanceWeights {
+export function sampledDominance(
+  correlations: PresenceCorrelations,
+  seed: number,
+  checkpoint: Checkpoint,
+  wanted = PAIRS,
+): DominanceWeights {
   const m = correlations.varying.length;
-  const pairs = pairsWithin(BUDGET, m, FEWEST_PAIRS, MOST_PAIRS);
+  const pairs = pairsOf(wanted, m);
   const random = seededRandom(seed);
   const order = Int32Array.from({ length: m }, (_, i) => i);
   const scratch: Scratch = { factor: new Float64Array(m * m), c: new Float64Array(m), v: new Float64Array(m) };
@@ -114,7 +126,7 @@ export function sampledDominance(correlations: PresenceCorrelations, seed: numbe
  */
 export function dominanceNear(correlations: PresenceCorrelations, known: Pick<DominanceWeights, 'conversion' | 'value'>, seed: number): (near: PresenceCorrelations) => Gains {
   const m = correlations.varying.length;
-  const pairs = pairsWithin(BUDGET_NEAR, m, FEWEST_PAIRS_NEAR, MOST_PAIRS_NEAR);
+  const pairs = pairsOf(PAIRS_NEAR, m);
   const random = seededRandom(seed);
   const orders = Array.from({ length: pairs }, () => {
     const order = Int32Array.from({ length: m }, (_, i) => i);

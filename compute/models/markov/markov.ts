@@ -1,7 +1,7 @@
 import type { PathTable } from '../../journey-tables.ts';
 import { failure, insufficientData } from '../../outcome.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
-import { creditIntervals, JOURNEY_GROUPS } from '../credit-intervals.ts';
+import { creditIntervals, JOURNEY_GROUPS, noIntervals } from '../credit-intervals.ts';
 import type { Replication } from '../credit-intervals.ts';
 import { divide, sharesOf, sumOf, totalsOf } from '../credits.ts';
 import { creditReplicates } from './credit-replicates.ts';
@@ -24,7 +24,12 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
   if (totals.conversions === 0) return insufficientData('No journey with a touch converted in this range, so there is nothing to divide.');
   if (table.channels.length > MOST_CHANNELS) return failure('too_many_channels', `A Markov chain is solved for up to ${MOST_CHANNELS} channels; this data has ${table.channels.length}. Merge some.`);
   const solved = (fraction: number): void => checkpoint(fraction * 0.8);
-  const effects = order === 1 ? firstOrderEffects(table, solved) : higherOrderEffects(table, order, solved);
+  const { creditAlone = false } = replication;
+  const effects = order === 1 ? firstOrderEffects(table, solved) : higherOrderEffects(table, order, creditAlone, solved);
+  if (effects === null && order > 1) {
+    const chain = `A Markov chain of order ${order} of these ${table.channels.length} channels`;
+    return failure('too_many_channels', `${chain} takes too long to solve. Choose a lower order, or merge channels.`);
+  }
   if (effects === null) return failure('out_of_range', 'The transition matrix is singular.');
   const warnings: string[] = [];
   if (!effects.converged) warnings.push('The solver of the Markov chain stopped before full precision.');
@@ -36,12 +41,7 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
   if (!divisible && totals.value !== 0) warnings.push('Refunds cancel the revenue effects of the Markov chain: it divides revenue like conversions.');
   const value = divisible ? divide(effects.lostValue, totals.value) : divide(effects.lost, totals.value);
   const credited: Credited = { value, outcome: divisible ? 'value' : 'conversion', totals };
-  const followed = (fraction: number): void => checkpoint(0.9 + fraction * 0.1);
-  const chains = effects.chainsWithout(credited.outcome, (fraction) => checkpoint(0.8 + fraction * 0.1));
-  const replicates = chains === null ? carriedOver(table, credited, replication.seed, followed) : creditReplicates(table, effects, chains, credited, replication.seed, followed);
-  if (replicates === null) return failure('out_of_range', 'The transition matrix is singular.');
-  if (chains === null) warnings.push(`A chain of order ${order} has too many states here for errors of its own: relative to the credit, the intervals are as wide as those of order 1.`);
-  return {
+  const result = {
     ok: true,
     model: 'markov',
     channels: table.channels,
@@ -55,11 +55,17 @@ export function runMarkov(table: PathTable, order: number, replication: Replicat
     conversions,
     value,
     share: sharesOf(value, conversions),
-    ...creditIntervals(value, replicates, JOURNEY_GROUPS, replication),
     iterations: effects.iterations,
     converged: effects.converged,
     warnings,
-  };
+  } as const;
+  if (creditAlone) return { ...result, ...noIntervals(value) };
+  const followed = (fraction: number): void => checkpoint(0.9 + fraction * 0.1);
+  const chains = effects.chainsWithout(credited.outcome, (fraction) => checkpoint(0.8 + fraction * 0.1));
+  const replicates = chains === null ? carriedOver(table, credited, replication.seed, followed) : creditReplicates(table, effects, chains, credited, replication.seed, followed);
+  if (replicates === null) return failure('out_of_range', 'The transition matrix is singular.');
+  if (chains === null) warnings.push(`A chain of order ${order} has too many states here for errors of its own: relative to the credit, the intervals are as wide as those of order 1.`);
+  return { ...result, ...creditIntervals(value, replicates, JOURNEY_GROUPS, replication) };
 }
 
 /** Replicates of order 1, stretched to the credit at hand. */

@@ -44,7 +44,11 @@ function earliest({ userStart, timeS }: EventTable): number {
   return start;
 }
 
-/** One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged. */
+/**
+ * One pass over the sorted events: six sorted streams per user (window starts and ends, conversions, visits) are merged.
+ * A pair of columns is added to `gram` when one of the two changes, for all the time since either did: a change costs as
+ * much as there are columns at the time, not pairs of them, however many touches of one user overlap.
+ */
 export function sumHazards(table: EventTable, options: RunOptions, cells: number, checkpoint: Checkpoint): HazardSums {
   const { userStart, userHash, timeS, channel, conversion } = table;
   const { isBaseline, horizonS, gapS, placeboWindowS, rangeStartS } = options;
@@ -71,10 +75,22 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
   const touchColumn = new Uint16Array(longest);
   const visitTime = new Float64Array(longest);
   const orderTime = new Float64Array(longest);
-  // The columns with windows that hold the present moment (the constant first), how many, and where each column stands; 0 = nowhere.
+  // The columns with windows that hold the present moment (the constant first), how many, when that changed last, and
+  // where each column stands; 0 = nowhere.
   const active = new Uint16Array(columns);
   const level = new Float64Array(columns);
+  const since = new Float64Array(columns);
   const place = new Uint16Array(columns);
+  /** Adds the pairs of the column at `at` and those at 0 … `last`. `elapsed`: weighted days of the user, as in `since`. */
+  const addPairs = (gramRow: number, at: number, last: number, elapsed: number): void => {
+    const row = gramRow + active[at]! * columns;
+    const here = level[at]!;
+    const from = since[at]!;
+    for (let q = 0; q <= last; q++) {
+      const start = since[q]! > from ? since[q]! : from;
+      gram[row + active[q]!]! += here * level[q]! * (elapsed - start);
+    }
+  };
   const users = userHash.length;
 
   for (let user = 0; user < users; user++) {
@@ -130,6 +146,8 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
     const crossRow = cell * columns;
     active[0] = 0;
     level[0] = 1;
+    since[0] = 0;
+    let elapsed = 0;
     let size = 1;
     let now = first;
     let [starts, firstEnds, halfEnds, ends, ordersSeen, visitsSeen] = [0, 0, 0, 0, 0, 0];
@@ -145,12 +163,7 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       const next = Math.min(start, firstStop, halfStop, finish, order, visit);
       const until = next < end ? next : end;
       if (until > now) {
-        const weightedDays = (weight * (until - now)) / DAY_S;
-        for (let p = 0; p < size; p++) {
-          const rowOfP = gramRow + active[p]! * columns;
-          const share = weightedDays * level[p]!;
-          for (let q = 0; q <= p; q++) gram[rowOfP + active[q]!]! += share * level[q]!;
-        }
+        elapsed += (weight * (until - now)) / DAY_S;
         now = until;
       }
       if (next >= end) break;
@@ -181,15 +194,21 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
       }
       if (up >= 0) {
         const at = place[up]!;
-        if (at !== 0) level[at]! += 1;
-        else {
+        if (at !== 0) {
+          addPairs(gramRow, at, size - 1, elapsed);
+          level[at]! += 1;
+          since[at] = elapsed;
+        } else {
           place[up] = size;
           active[size] = up;
+          since[size] = elapsed;
           level[size++] = 1;
         }
       }
       if (down >= 0) {
         const at = place[down]!;
+        addPairs(gramRow, at, size - 1, elapsed);
+        since[at] = elapsed;
         if (level[at]! > 1) level[at]! -= 1;
         else {
           place[down] = 0;
@@ -197,12 +216,16 @@ export function sumHazards(table: EventTable, options: RunOptions, cells: number
           if (at < size) {
             active[at] = active[size]!;
             level[at] = level[size]!;
+            since[at] = since[size]!;
             place[active[at]!] = at;
           }
         }
       }
     }
-    for (let p = 1; p < size; p++) place[active[p]!] = 0;
+    for (let p = 0; p < size; p++) {
+      addPairs(gramRow, p, p, elapsed);
+      place[active[p]!] = 0;
+    }
   }
   return { cells, design, gram, orders, visits, flanked, visitsAfter, visitsBefore, touches, visitCount, userDays };
 }

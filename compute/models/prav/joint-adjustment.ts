@@ -1,5 +1,5 @@
 import { sumOf } from '../credits.ts';
-import { factorise, solveInto } from '../../numerics/linear-solve.ts';
+import { cholesky, solveCholesky } from '../../numerics/cholesky.ts';
 import type { AdStock } from './ad-stock.ts';
 import { Scalar } from './exposure-sums.ts';
 import type { ExposureSums } from './exposure-sums.ts';
@@ -14,15 +14,23 @@ const RIDGE = 1e-9;
 /** All of what lies below 0 is taken off what lies above: the total is the sum of the signed effects, which noise leaves unbiased. */
 export const NEGATIVE_OFFSET = 1;
 
-/** Moments of one set of users. */
+/** What the regressions of one set of users say. */
 export interface HazardEvidence {
+  readonly design: HazardDesign;
+  readonly touches: Float64Array;
+  /** null where the regressions have no solution */
+  readonly perTouch: PerTouch | null;
+}
+
+/** Normal equations of one set of users. */
+interface NormalEquations {
   readonly design: HazardDesign;
   readonly gram: Float64Array;
   readonly orders: Float64Array;
   readonly visits: Float64Array;
-  readonly touches: Float64Array;
 }
 
+/** Conversions and unpaid visits per touch that each column adds within its window. */
 interface PerTouch {
   readonly orders: Float64Array;
   readonly visits: Float64Array;
@@ -53,7 +61,10 @@ export interface JointEstimate extends Estimate {
   readonly touches: Float64Array;
 }
 
-/** Adds up the cells that `belongs` selects. `throwIfCancelled` ends a task that was cancelled. */
+/**
+ * Adds up the cells that `belongs` selects, and solves their regressions. `throwIfCancelled` ends a task that was
+ * cancelled.
+ */
 export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boolean, throwIfCancelled: () => void): HazardEvidence {
   const { columns } = sums.design;
   const add = (rows: Float64Array): Float64Array => {
@@ -72,20 +83,21 @@ export function evidenceOfCells(sums: HazardSums, belongs: (cell: number) => boo
       gram[q * columns + p] = pair;
     }
   }
-  return { design: sums.design, gram, orders: add(sums.orders), visits: add(sums.visits), touches: add(sums.touches) };
+  const { design } = sums;
+  const equations = { design, gram, orders: add(sums.orders), visits: add(sums.visits) };
+  return { design, touches: add(sums.touches), perTouch: solveHazards(equations, throwIfCancelled) };
 }
 
-/** Conversions and unpaid visits per touch that each column adds within its window: least squares, all columns at once; 0 for columns without touches. */
-function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: HazardEvidence, throwIfCancelled: () => void): PerTouch | null {
+/** Least squares, all columns at once; 0 for columns without touches. */
+function solveHazards({ gram, orders, visits, design: { columns, windowDays } }: NormalEquations, throwIfCancelled: () => void): PerTouch | null {
   const kept = Array.from({ length: columns }, (_, j) => j).filter((j) => gram[j * columns + j]! > 0);
   const size = kept.length;
   const matrix = new Float64Array(size * size);
   kept.forEach((p, row) => kept.forEach((q, column) => (matrix[row * size + column] = gram[p * columns + q]! * (row === column ? 1 + RIDGE : 1))));
-  const factored = size === 0 ? null : factorise(matrix, size, throwIfCancelled);
+  const factored = size === 0 ? null : cholesky(matrix, size, throwIfCancelled);
   if (factored === null) return null;
   const solve = (cross: Float64Array): Float64Array => {
-    const solution = new Float64Array(size);
-    solveInto(factored, Float64Array.from(kept, (j) => cross[j]!), solution);
+    const solution = solveCholesky(factored, Float64Array.from(kept, (j) => cross[j]!));
     const perTouch = new Float64Array(columns);
     kept.forEach((j, row) => (perTouch[j] = solution[row]! * windowDays[j]!));
     return perTouch;
@@ -97,8 +109,8 @@ function solveHazards({ gram, orders, visits, design: { columns, windowDays } }:
 const windowsOf = (column: Float64Array, c: number, { columnOf }: HazardDesign): Float64Array => column.subarray(columnOf[c]!, columnOf[c]! + WINDOW_ENDS.length);
 
 /** Conversions that all paid touches set off in each half of the horizon, at a given κ; null where the halves cannot be told apart. */
-export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array, throwIfCancelled: () => void): { readonly early: number; readonly late: number } | null {
-  const perTouch = solveHazards(hazard, throwIfCancelled);
+export function effectsByHalf(hazard: HazardEvidence, { halo, kappa }: { readonly halo: Float64Array; readonly kappa: number }, isBaseline: Uint8Array): { readonly early: number; readonly late: number } | null {
+  const { perTouch } = hazard;
   if (perTouch === null) return null;
   const halves = { early: 0, late: 0 };
   isBaseline.forEach((baseline, c) => {
@@ -149,13 +161,12 @@ function lateKappa(perTouch: PerTouch, { columnOf, windowDays }: HazardDesign, w
  * the horizon, and counts touches by the part of their effect that falls into the range.
  * null where there is no conversion or no κ to be had.
  */
-export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting, throwIfCancelled: () => void): JointEstimate | null {
+export function adjustJointly(exposure: ExposureSums, hazard: HazardEvidence, correction: Correction, setting: Setting): JointEstimate | null {
   const { isBaseline, scale, fallbackKappa } = setting;
   const { halo, restraint, stock } = correction;
-  const { design } = hazard;
+  const { design, perTouch } = hazard;
   const personTime = exposure.scalars[Scalar.personTime]!;
   const orders = exposure.scalars[Scalar.conversions]!;
-  const perTouch = solveHazards(hazard, throwIfCancelled);
   if (perTouch === null || orders === 0 || personTime === 0) return null;
   const ofChannel = (column: Float64Array, c: number): number => sumOf(windowsOf(column, c, design));
   const liftWithin = exposure.exposures.map((_, c) => ofChannel(perTouch.orders, c));

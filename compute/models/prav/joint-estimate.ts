@@ -5,7 +5,7 @@ import type { RunOptions } from '../../run-options.ts';
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { adStockOf, touchCalendar } from './ad-stock.ts';
 import type { TouchCalendar } from './ad-stock.ts';
-import { estimationEnd, sumOfCells } from './exposure-sums.ts';
+import { estimationEnd, regroup, sumOfCells } from './exposure-sums.ts';
 import type { CellSums } from './exposure-sums.ts';
 import { FOLD_CELLS } from './folds.ts';
 import { haloOf } from './halo.ts';
@@ -38,7 +38,8 @@ export interface Joint {
   readonly estimate: JointEstimate;
   readonly correction: Correction;
   readonly onGroups: EstimateOn;
-  readonly onFolds: EstimateOn;
+  /** where the cells are a multiple of FOLD_CELLS */
+  readonly onFolds: () => EstimateOn;
 }
 
 /** The estimate on the users of the cells that `belongs` selects, under a correction. */
@@ -51,8 +52,21 @@ function paidTotals({ kappa, sources, touches, lift, pull }: JointEstimate, { is
   return { kappa, doubt, lift: ofPaid(lift, -Infinity), pull: ofPaid(pull, 0) };
 }
 
+type EvidenceOf = (belongs: (cell: number) => boolean) => HazardEvidence;
+
+/** Every set of cells is added up and solved once, however often its users are asked about. */
+function rememberedEvidence(hazards: HazardSums, throwIfCancelled: () => void): EvidenceOf {
+  const known = new Map<string, HazardEvidence>();
+  return (belongs) => {
+    const members = Array.from({ length: hazards.cells }, (_, cell) => (belongs(cell) ? '1' : '0')).join('');
+    const evidence = known.get(members) ?? evidenceOfCells(hazards, belongs, throwIfCancelled);
+    known.set(members, evidence);
+    return evidence;
+  };
+}
+
 /** What the users together settle: halo, what κ the paid channels bear, and how effects wear off. null where there is no estimate. */
-function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: number) => boolean) => HazardEvidence, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions, throwIfCancelled: () => void): Correction | null {
+function settle(estimateUnder: EstimateUnder, evidenceOf: EvidenceOf, halo: Float64Array, calendar: TouchCalendar, { isBaseline, groups, horizonS }: RunOptions): Correction | null {
   const everyone = (): boolean => true;
   const without = Array.from({ length: groups }, (_, group) => (cell: number): boolean => cell !== group);
   const plainly = estimateUnder({ halo, restraint: 1, stock: null });
@@ -69,7 +83,7 @@ function settle(estimateUnder: EstimateUnder, evidenceOf: (belongs: (cell: numbe
   const restraint = restraintOf(all, parts);
   const kappa = restraint * first.kappa;
   const ratioOn = (evidence: HazardEvidence): number => {
-    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline, throwIfCancelled);
+    const halves = effectsByHalf(evidence, { halo, kappa }, isBaseline);
     return halves === null || halves.early <= 0 ? 0 : halves.late / halves.early;
   };
   const evidence = evidenceOf(everyone);
@@ -83,18 +97,23 @@ export function sampleFor(events: EventTable, options: RunOptions, conversions: 
   return events.channels.length > JOINT_TO_CHANNELS ? 'too many channels' : 'fits';
 }
 
-/** `byGroup` and `byFold` are the plain sums of the same users, by jackknife group and by fold cell. null where placebos give no κ. */
-export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, byFold: CellSums, cells: number, checkpoint: Checkpoint): Joint | null {
+/** `sums` and, by jackknife group, `byGroup` are the plain sums of the same users. null where placebos give no κ. */
+export function estimateJointly(events: EventTable, options: RunOptions, byGroup: CellSums, sums: CellSums, checkpoint: Checkpoint): Joint | null {
   const { isBaseline, groups, placeboWindowS } = options;
-  const hazards = sumHazards(events, options, cells, checkpoint);
+  const hazards = sumHazards(events, options, sums.cells, checkpoint);
   const throwIfCancelled = (): void => checkpoint(1);
   const hazardsByGroup = regroupHazards(hazards, groups, throwIfCancelled);
-  const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, throwIfCancelled);
-  const under = (sums: CellSums, hazardsOf: HazardSums): EstimateUnder => (correction) => (belongs, setting) => adjustJointly(sumOfCells(sums, belongs), evidenceOfCells(hazardsOf, belongs, throwIfCancelled), correction, setting, throwIfCancelled);
+  const evidenceByGroup = rememberedEvidence(hazardsByGroup, throwIfCancelled);
+  const under = (sums: CellSums, evidenceOf: EvidenceOf): EstimateUnder => (correction) => (belongs, setting) =>
+    adjustJointly(sumOfCells(sums, belongs), evidenceOf(belongs), correction, setting);
   const halo = haloOf(hazardsByGroup, isBaseline, placeboWindowS / DAY_S);
-  const correction = settle(under(byGroup, hazardsByGroup), (belongs) => evidenceOfCells(hazardsByGroup, belongs, throwIfCancelled), halo, touchCalendar(events, options), options, throwIfCancelled);
+  const correction = settle(under(byGroup, evidenceByGroup), evidenceByGroup, halo, touchCalendar(events, options), options);
   if (correction === null) return null;
-  const onGroups = under(byGroup, hazardsByGroup)(correction);
+  const onGroups = under(byGroup, evidenceByGroup)(correction);
   const estimate = onGroups(() => true, { isBaseline, scale: 1, fallbackKappa: null });
-  return estimate === null ? null : { estimate, correction, onGroups, onFolds: under(byFold, hazardsByFold)(correction) };
+  const onFolds = (): EstimateOn => {
+    const hazardsByFold = regroupHazards(hazards, FOLD_CELLS, throwIfCancelled);
+    return under(regroup(sums, FOLD_CELLS), rememberedEvidence(hazardsByFold, throwIfCancelled))(correction);
+  };
+  return estimate === null ? null : { estimate, correction, onGroups, onFolds };
 }

@@ -1,45 +1,19 @@
 import type { EventTable } from '../../journey-tables.ts';
 import { jackknifeError } from '../../numerics/jackknife.ts';
 import { twoSidedZ } from '../../numerics/normal-quantile.ts';
-import { failure, insufficientData } from '../../outcome.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
-import { DAY_S } from '../../run-options.ts';
 import type { RunOptions } from '../../run-options.ts';
 import { sharesOf, sumOf } from '../credits.ts';
-import { claimedPart } from './claim.ts';
-import { estimationEnd, regroup, Scalar, sumExposures, sumOfCells } from './exposure-sums.ts';
-import type { ExposureSums, Segments } from './exposure-sums.ts';
-import { estimateFolds, FOLD_CELLS } from './folds.ts';
+import { estimationEnd, Scalar } from './exposure-sums.ts';
+import type { Segments } from './exposure-sums.ts';
+import { estimateFolds } from './folds.ts';
 import { FEWEST_PLACEBO_EXPOSURES, identifyByPlacebos, identifyJointly, singlePlacebos } from './identification.ts';
 import { NEGATIVE_OFFSET } from './joint-adjustment.ts';
-import { estimateJointly, sampleFor } from './joint-estimate.ts';
-import { adjustByPlacebos, incrementalAt, revenueOf } from './placebo-adjustment.ts';
+import { incrementalAt, revenueOf } from './placebo-adjustment.ts';
 import type { EstimateOn } from './placebo-adjustment.ts';
+import { pravCredit } from './prav-credit.ts';
 import type { PravResult } from './prav-result.ts';
 import { splitBySegment } from './segment-split.ts';
-
-const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
-
-function faultOfOptions(events: EventTable, options: RunOptions): string | null {
-  if (options.isBaseline.length !== events.channels.length) return 'isBaseline needs one entry per channel';
-  if (!(options.rangeEndS > options.rangeStartS)) return 'the range is empty';
-  if (!(options.confidenceLevel > 0 && options.confidenceLevel < 1)) return 'confidenceLevel lies between 0 and 1';
-  if (!(options.horizonS > 0 && options.gapS >= 0 && options.placeboWindowS > 0)) return 'horizonS and placeboWindowS must be positive';
-  return Number.isInteger(options.groups) && options.groups >= 2 && options.groups <= 500 ? null : 'groups lies between 2 and 500';
-}
-
-/** Why PRAV cannot answer, in words that a shop owner understands. */
-function reasonAgainst(sums: ExposureSums, { isBaseline, horizonS }: RunOptions): string {
-  const days = Math.round(horizonS / DAY_S);
-  if (!isBaseline.includes(1)) {
-    return 'PRAV compares paid touches with unpaid visits (direct, organic), and this data has no unpaid channel. Record direct and organic visits, or name your unpaid channels in the settings of the data source.';
-  }
-  if (sums.scalars[Scalar.conversions] === 0) return 'There is no conversion in the data PRAV looks at, so there is nothing to explain.';
-  if (sumOf(sums.exposures) === 0 || sums.scalars[Scalar.personTime] === 0) {
-    return `The data covers too short a time: PRAV follows every touch for ${days} days, and no touch has been followed that long yet.`;
-  }
-  return 'The unpaid visits in this data are too few, or too evenly spread, to tell people who were about to buy anyway from people who were persuaded.';
-}
 
 /** Delete-a-group replicates of the estimate, groups × K: signed and published revenue, and the published totals. */
 function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, kappa: number): { signed: Float64Array; revenue: Float64Array; totals: Float64Array } {
@@ -64,37 +38,19 @@ function replicate(estimateOn: EstimateOn, { groups, isBaseline }: RunOptions, k
  * joint-adjustment over hazard-sums), delete-a-group jackknife, identification interval.
  */
 export function runPrav(events: EventTable, options: RunOptions, segmentations: readonly Segments[], checkpoint: Checkpoint): PravResult | Failure {
-  const fault = faultOfOptions(events, options);
-  if (fault !== null) return failure('invalid_input', `PRAV: ${fault}.`);
-  if (segmentations.some(({ of }) => of.length !== events.timeS.length)) return failure('invalid_input', 'PRAV: segments need one entry per event.');
+  const credited = pravCredit(events, options, segmentations, true, checkpoint);
+  if (!credited.ok) return credited;
   const { isBaseline, groups } = options;
-  // One pass serves the jackknife (hash mod groups) and the folds (hash mod 125) by their common multiple.
-  const cells = (groups * FOLD_CELLS) / greatestCommonDivisor(groups, FOLD_CELLS);
-  const sums = sumExposures(events, options, cells, segmentations, (fraction) => checkpoint(fraction * 0.3));
-  const byGroup = regroup(sums, groups);
-  const byFold = regroup(sums, FOLD_CELLS);
-  const all = sumOfCells(byGroup, () => true);
-  const setting = { isBaseline, scale: 1, fallbackKappa: null };
-  const plain = adjustByPlacebos(all, setting);
-  if (plain === null) return insufficientData(reasonAgainst(all, options));
-  const sample = sampleFor(events, options, all.scalars[Scalar.conversions]!);
-  const joint = sample === 'fits' ? estimateJointly(events, options, byGroup, byFold, cells, (fraction) => checkpoint(0.3 + fraction * 0.6)) : null;
-  const estimate = joint?.estimate ?? plain;
+  const { sums, all, sample, plain, joint, estimate, onGroups, counted } = credited;
+  const { revenuePerEffect, claimed, conversions, value: incrementalRevenue } = credited;
   const stock = joint?.correction.stock ?? null;
-  const onGroups: EstimateOn = joint?.onGroups ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byGroup, belongs), at));
-  const onFolds: EstimateOn = joint?.onFolds ?? ((belongs, at) => adjustByPlacebos(sumOfCells(byFold, belongs), at));
-
+  const setting = { isBaseline, scale: 1, fallbackKappa: null };
   const { kappa, averageOrderValue, lift, pull } = estimate;
   const replicates = replicate(onGroups, options, kappa);
   const channels = events.channels.length;
   const z = twoSidedZ(options.confidenceLevel);
-  const counted: ExposureSums = joint === null ? all : { ...all, touches: joint.estimate.touches };
-  const revenuePerEffect = counted.touches.map((touches) => touches * averageOrderValue);
   const standardError = revenuePerEffect.map((_, c) => (isBaseline[c] === 1 ? 0 : jackknifeError(replicates.signed, groups, c, channels)));
-  const claimed = joint === null ? 1 : claimedPart(joint.estimate, revenuePerEffect, isBaseline);
   const asClaimed = (figures: Float64Array): Float64Array => figures.map((figure) => figure * claimed);
-  const incrementalRevenue = asClaimed(estimate.incrementalRevenue);
-  const conversions = asClaimed(estimate.incrementalConversions);
   const kappaByBaseline = singlePlacebos(all, estimate, isBaseline);
   const { kappaRange, low, high } =
     joint === null
@@ -146,7 +102,7 @@ export function runPrav(events: EventTable, options: RunOptions, segmentations: 
     groups,
     revenueAtKappaHigh: revenueAt(kappaRange[1]),
     revenueAtKappaLow: revenueAt(kappaRange[0]),
-    folds: estimateFolds(onFolds, isBaseline, kappa),
+    folds: estimateFolds(credited.onFolds(), isBaseline, kappa),
     segments: sums.segments.map((each) => splitBySegment(each, plain, joint?.estimate.effect ?? null)),
     warnings,
   };

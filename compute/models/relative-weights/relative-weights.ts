@@ -1,5 +1,7 @@
 import type { PathTable } from '../../journey-tables.ts';
+import { dot } from '../../numerics/dot.ts';
 import { spectralFunction, symmetricEigen } from '../../numerics/symmetric-eigen.ts';
+import type { Eigen } from '../../numerics/symmetric-eigen.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
 import { associate } from '../association.ts';
 import type { Explained, Explanation } from '../association.ts';
@@ -10,12 +12,15 @@ import type { Replication } from '../credit-intervals.ts';
 /** Eigenvalues of the correlation matrix below this belong to redundant channels. */
 const LEAST_EIGENVALUE = 1e-10;
 
-function product(matrix: Float64Array, vector: Float64Array): Float64Array {
-  return vector.map((_, row) => {
-    let sum = 0;
-    for (let k = 0; k < vector.length; k++) sum += matrix[row * vector.length + k]! * vector[k]!;
-    return sum;
+/** Σ over the eigenvectors of `of(eigenvalue)` times the part of `vector` along them. */
+function applied({ values, vectors }: Eigen, of: (value: number) => number, vector: Float64Array): Float64Array {
+  const size = vector.length;
+  const result = new Float64Array(size);
+  values.forEach((value, k) => {
+    const along = of(value) * dot(vectors, k * size, vector, 0, size);
+    for (let i = 0; i < size; i++) result[i]! += along * vectors[k * size + i]!;
   });
+  return result;
 }
 
 /**
@@ -41,17 +46,19 @@ export function runRelativeWeights(table: PathTable, replication: Replication, c
 }
 
 function explain({ varying, between, withConversion, withValue }: PresenceCorrelations, throwIfCancelled: () => void): Pick<Explained, 'conversion' | 'value'> {
-  const eigen = symmetricEigen(between, varying.length, throwIfCancelled);
-  const used = (f: (value: number) => number) => spectralFunction(eigen, (value) => (value < LEAST_EIGENVALUE ? 0 : f(value)), throwIfCancelled);
-  const root = used(Math.sqrt);
+  const size = varying.length;
+  const eigen = symmetricEigen(between, size, throwIfCancelled);
+  const used = (f: (value: number) => number) => (value: number): number => (value < LEAST_EIGENVALUE ? 0 : f(value));
   const inverseRoot = used((value) => 1 / Math.sqrt(value));
+  const parts = spectralFunction(eigen, used(Math.sqrt), throwIfCancelled).map((entry) => entry * entry);
   const byOutcome = (withOutcome: Float64Array): Explanation => {
-    const beta = product(inverseRoot, withOutcome);
+    const beta = applied(eigen, inverseRoot, withOutcome);
+    const squares = beta.map((entry) => entry * entry);
     return {
-      weight: product(root.map((entry) => entry * entry), beta.map((entry) => entry * entry)),
-      standardError: new Float64Array(beta.length),
+      weight: squares.map((_, i) => dot(parts, i * size, squares, 0, size)),
+      standardError: new Float64Array(size),
       // OLS coefficients of the standardised channels: R⁺r = Λ⁺Λ⁺r.
-      direction: product(inverseRoot, beta),
+      direction: applied(eigen, inverseRoot, beta),
     };
   };
   return { conversion: byOutcome(withConversion), value: byOutcome(withValue) };

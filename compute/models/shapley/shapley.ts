@@ -4,8 +4,8 @@ import { insufficientData } from '../../outcome.ts';
 import type { Checkpoint, Failure } from '../../outcome.ts';
 import { channelSets, orderDeviation } from '../channel-sets.ts';
 import type { ChannelSets } from '../channel-sets.ts';
-import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS } from '../credit-intervals.ts';
-import type { Replication } from '../credit-intervals.ts';
+import { creditIntervals, deleteEachGroup, JOURNEY_GROUPS, noIntervals } from '../credit-intervals.ts';
+import type { CreditIntervals, Replication } from '../credit-intervals.ts';
 import { sharesOf, totalsOf } from '../credits.ts';
 import type { ShapleyResult } from './shapley-result.ts';
 
@@ -30,7 +30,10 @@ export function runShapley(table: PathTable, replication: Replication, checkpoin
       value[sets.members[m]!]! += sets.value[s]! / (end - first);
     }
   }
-  const replicates = deleteEachGroup(dividendsByGroup(sets, channels.length, replication.seed), JOURNEY_GROUPS, value);
+  const intervals = (): CreditIntervals => {
+    const byGroup = dividendsByGroup(sets, channels.length, replication.seed);
+    return creditIntervals(value, deleteEachGroup(byGroup, JOURNEY_GROUPS, value), JOURNEY_GROUPS, replication);
+  };
   return {
     ok: true,
     model: 'shapley',
@@ -39,7 +42,7 @@ export function runShapley(table: PathTable, replication: Replication, checkpoin
     conversions,
     value,
     share: sharesOf(value, conversions),
-    ...creditIntervals(value, replicates, JOURNEY_GROUPS, replication),
+    ...(replication.creditAlone === true ? noIntervals(value) : intervals()),
     warnings: [],
   };
 }

@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import type { PathTable } from '../../../compute/journey-tables.ts';
-import type { CreditIntervals } from '../../../compute/models/credit-intervals.ts';
+import type { CreditIntervals, Replication } from '../../../compute/models/credit-intervals.ts';
+import { runDominance } from '../../../compute/models/dominance/dominance.ts';
+import { runMarkov } from '../../../compute/models/markov/markov.ts';
+import { runRelativeWeights } from '../../../compute/models/relative-weights/relative-weights.ts';
+import { runShapley } from '../../../compute/models/shapley/shapley.ts';
 import { jackknifeError } from '../../../compute/numerics/jackknife.ts';
 import { seededRandom } from '../../../compute/numerics/random.ts';
 import type { ChannelCredits } from '../../../compute/outcome.ts';
@@ -40,6 +44,26 @@ function withoutOne(paths: PathTable): { table: PathTable; times: number }[] {
     ];
   });
 }
+
+const ALONE = {
+  markov: (paths: PathTable, order: number, replication: Replication) => runMarkov(paths, order, replication, () => undefined),
+  shapley: (paths: PathTable, _: number, replication: Replication) => runShapley(paths, replication, () => undefined),
+  dominance: (paths: PathTable, _: number, replication: Replication) => runDominance(paths, replication, () => undefined),
+  rwa: (paths: PathTable, _: number, replication: Replication) => runRelativeWeights(paths, replication, () => undefined),
+};
+
+describe.each(CASES)('credit without intervals by $name', (model) => {
+  test('is the same, and there are no replicates', () => {
+    const paths = drawJourneys(3_000, seededRandom(4));
+    const alone = ALONE[model.task](paths, model.order, { confidenceLevel: 0.95, seed: 1, creditAlone: true });
+    const whole = run(model, paths, 1);
+    if (!alone.ok) throw new Error(alone.message);
+    expect(relativeDifference(alone.value, whole.value)).toBeLessThan(1e-7);
+    expect(relativeDifference(alone.share, whole.share)).toBeLessThan(1e-7);
+    expect(alone).toMatchObject({ groups: 0, intervalLow: alone.value, intervalHigh: alone.value });
+    expect(alone.replicates).toHaveLength(0);
+  });
+});
 
 describe.each(CASES)('intervals of $name', (model) => {
   test('cover the credit of the population as often as they say', () => {

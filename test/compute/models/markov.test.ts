@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { PathTable } from '../../../compute/journey-tables.ts';
+import { seededRandom } from '../../../compute/numerics/random.ts';
 import { columnOf, relativeDifference, total } from '../closeness.ts';
 import { pathRows } from '../path-rows.ts';
 import { pathTable, rawPathTable, readPathRows, reference } from '../reference-data.ts';
@@ -137,6 +138,29 @@ describe('Markov attribution', () => {
       const expected = table.channels.map((channel) => 1 - naive(rows, order, channel).probability / all.probability);
       expect(relativeDifference(result.removalEffect, expected)).toBeLessThan(1e-9);
     }
+  });
+
+  test('journeys that never come back to a state are solved in one sweep per channel, and one that finds nothing left', () => {
+    const channels = Array.from({ length: 40 }, (_, i) => `channel ${i}`);
+    // Each journey goes up, by strides of its own; later ones lead into the middle of earlier ones.
+    const upFrom = (p: number): string[] => channels.filter((_, i) => i >= 40 - (p % 40) && i % (1 + (p % 5)) === 0);
+    const rows = Array.from({ length: 300 }, (_, p) => ({ path: upFrom(p), conversions: p % 3, value: p, nulls: 1 }))
+      .filter(({ path }) => path.length > 0);
+    const result = figures('markov', { paths: pathTable(rows, channels), order: 2 });
+    expect(result.converged).toBe(true);
+    expect(result.iterations).toBeLessThanOrEqual(2 * (channels.length + 1));
+  });
+
+  test('a chain that takes too long to solve is refused by its order; order 1 answers', () => {
+    const random = seededRandom(1);
+    const channels = Array.from({ length: 50 }, (_, i) => `channel ${i}`);
+    const walkOf = (length: number): string[] => Array.from({ length }, () => channels[Math.floor(random() * 50)]!);
+    const long = { path: walkOf(90_000), conversions: 1, value: 5, nulls: 0 };
+    const short = Array.from({ length: 500 }, () => ({ path: walkOf(1), conversions: 1, value: 10, nulls: 1 }));
+    const paths = pathTable([long, ...short], channels);
+    const { code, message } = refusal('markov', { paths, order: 2 });
+    expect([code, message]).toEqual(['too_many_channels', expect.stringContaining('Choose a lower order')]);
+    expect(figures('markov', { paths, order: 1 }).converged).toBe(true);
   });
 
   test('more channels than a plain table of k-grams can hold', () => {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { estimationEnd } from '../../../compute/models/prav/exposure-sums.ts';
 import { momentWeight, WINDOW_ENDS } from '../../../compute/models/prav/hazard-design.ts';
 import { sumHazards } from '../../../compute/models/prav/hazard-sums.ts';
+import { pravShare } from '../../../compute/models/prav/prav-credit.ts';
 import type { PravResult } from '../../../compute/models/prav/prav-result.ts';
 import { DAY_S } from '../../../compute/run-options.ts';
 import type { RunOptions } from '../../../compute/run-options.ts';
@@ -40,6 +41,14 @@ describe('PRAV on large samples', () => {
     expect(result.intervalLow[at(result, 'display')]).toBeGreaterThan(0);
     expect(result.claimed).toBe(1);
     expect(result.warnings).toEqual([]);
+  });
+
+  test('the shares alone are those of the whole answer, of samples of any size', () => {
+    const events = eventTable(rows);
+    expect(relativeDifference(pravShare(events, wholeRange(events), () => undefined)!, result.share, 1e-9)).toBeLessThan(1e-7);
+    const few = simulateShoppers(3_000, 7).rows;
+    expect(relativeDifference(pravShare(eventTable(few), wholeRange(eventTable(few)), () => undefined)!, prav(few).share, 1e-9)).toBeLessThan(1e-9);
+    expect(pravShare(eventTable(rows.filter(({ conversion }) => !conversion)), wholeRange(events), () => undefined)).toBeNull();
   });
 
   test('visits that a channel itself brings are found, and are no sign of selection', () => {

@@ -1,6 +1,6 @@
 import { solveDense } from '../../../compute/numerics/linear-solve.ts';
 import { seededRandom } from '../../../compute/numerics/random.ts';
-import { solveVisits } from '../../../compute/numerics/sparse-solve.ts';
+import { reversed, SolvingBudget, solveVisits, sweepOrder } from '../../../compute/numerics/sparse-solve.ts';
 import type { SparseChain } from '../../../compute/numerics/sparse-solve.ts';
 import { relativeDifference } from '../closeness.ts';
 
@@ -54,5 +54,37 @@ describe('expected visits of a sparse chain', () => {
     // What enters the chain must leave it.
     const leaving = visits.reduce((sum, visit, i) => sum + visit * (1 - chain.dense.slice(i * 40, (i + 1) * 40).reduce((row, p) => row + p, 0)), 0);
     expect(leaving).toBeCloseTo(1, 12);
+  });
+
+  test('an order of sweeps puts every state behind those that lead to it, where there are no loops', () => {
+    const size = 200;
+    const random = seededRandom(5);
+    const rank = Array.from({ length: size }, (_, i) => i).toSorted(() => random() - 0.5);
+    const before = Array.from({ length: size }, (_, j) => [0, 1, 2].map(() => Math.floor(random() * size)).filter((i) => rank[i]! < rank[j]!));
+    const into = Int32Array.from([0, ...before.map((_, j) => before.slice(0, j + 1).flat().length)]);
+    const order = sweepOrder({ size, into, from: Int32Array.from(before.flat()) });
+    expect([...order].toSorted((a, b) => a - b)).toEqual(Array.from({ length: size }, (_, i) => i));
+    before.forEach((states, j) => states.forEach((i) => expect(order.indexOf(i)).toBeLessThan(order.indexOf(j))));
+  });
+
+  test('the chain turned around has the same solution from the other end', () => {
+    const chain = chainOf(120, 0.05, 0.2);
+    const [start, reward] = [new Float64Array(120).fill(1 / 120), Float64Array.from({ length: 120 }, (_, i) => Number(i % 5 === 0))];
+    const [visits, hope] = [start.slice(), reward.slice()];
+    expect(solveVisits(chain, start, new Uint8Array(120), visits).converged).toBe(true);
+    expect(solveVisits(reversed(chain), reward, new Uint8Array(120), hope).converged).toBe(true);
+    const sum = (a: Float64Array, b: Float64Array): number => a.reduce((all, each, i) => all + each * b[i]!, 0);
+    expect(sum(start, hope)).toBeCloseTo(sum(visits, reward), 10);
+  });
+
+  test('a budget ends a solution, and the next ones at once', () => {
+    const chain = chainOf(120, 0.0005, 0.001);
+    const start = new Float64Array(120).fill(1 / 120);
+    const budget = new SolvingBudget(3 * (chain.size + chain.from.length));
+    const solve = () => solveVisits(chain, start, new Uint8Array(120), start.slice(), { budget });
+    expect(solve()).toMatchObject({ converged: false });
+    expect(budget.isSpent).toBe(true);
+    expect(solve()).toEqual({ sweeps: 1, converged: false });
+    expect(solveVisits(chain, start, new Uint8Array(120), start.slice(), { budget: new SolvingBudget(1e9) }).converged).toBe(true);
   });
 });

@@ -208,6 +208,34 @@ test('a large job that steps aside lets another large one have its place', async
   expect(done.toSorted()).toEqual(['a1', 'b1']);
 });
 
+test('jobs that turn out to be large leave the last place to others, and wait for one another', async () => {
+  const queue = newQueue();
+  const told: string[] = [];
+  const [firstEnds, smallRuns, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await jobs.work(queue, { concurrency: 2 }, async ({ data: { task }, turnOutLarge }) => {
+    if (task === 'c small') {
+      told.push(task);
+      smallRuns.resolve();
+      return;
+    }
+    await turnOutLarge();
+    // Whoever is large already stays so.
+    await turnOutLarge();
+    told.push(`${task} begins`);
+    if (told.filter((each) => each.endsWith('begins')).length === 1) await firstEnds.promise;
+    told.push(`${task} ends`);
+    if (told.filter((each) => each.endsWith('ends')).length === 2) isOver.resolve();
+  });
+  await enqueue(queue, 'a large');
+  await enqueue(queue, 'b large');
+  await enqueue(queue, 'c small');
+  await smallRuns.promise;
+  expect(told).toEqual([expect.stringMatching('large begins'), 'c small']);
+  firstEnds.resolve();
+  await isOver.promise;
+  expect(told.slice(2)).toEqual([told[0]!.replace('begins', 'ends'), expect.stringMatching('large begins'), expect.stringMatching('large ends')]);
+});
+
 test('a share of a tenant that has as many running as may waits behind nobody of another share', async () => {
   const queue = newQueue({ perShare: { running: 1 } });
   const { handle, begun, until, end } = stage();

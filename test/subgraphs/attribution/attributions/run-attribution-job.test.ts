@@ -53,6 +53,34 @@ describe('an attempt at an analysis', () => {
     expect((await caller.get('/attribution?per_page=2')).body).toMatchObject({ meta: { total: 3 } });
   });
 
+  test.each([
+    [100, 100_000, false],
+    [101, 10, true],
+    [3, 100_001, true],
+  ])('on %i channels and %i touches orders its tasks as large ones: %s', async (channels, touches, isLarge) => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
+    const { rows } = await owner.query<{ account_id: string }>('select account_id from attribution.attributions where id = $1', [attributionId]);
+    const { database, pubSub, jobs } = house.backing;
+    const asked: unknown[] = [];
+    const services = {
+      database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      pool: { of: (...owner: unknown[]) => (asked.push(owner), { run: () => new Promise(() => undefined) }) },
+      loadRunData: async () => ({
+        paths: { channels: Array.from({ length: channels }, (_, c) => `channel ${c}`), steps: new Uint16Array(touches) },
+        events: null,
+        totals: { conversions: 0, journeys: 0 },
+        stored: { preceding: null },
+      }),
+    } as unknown as RunWorkerServices;
+    const data = { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision: 1, delayMs: 0 };
+    const turnOutLarge = async (): Promise<void> => void asked.push('turns out large');
+    await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data, turnOutLarge } as Parameters<typeof runAttributionJob>[1]);
+    expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [rows[0]!.account_id, isLarge]]);
+  });
+
   test('of a revision that was made already does nothing, whatever is made now', async () => {
     const caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
