@@ -274,5 +274,12 @@ export const attributionOwner: MigrationOwner = {
          where jsonb_array_length(statistics -> 'missingDays') > 731 or statistics ->> 'earliest' < '2000-01-01' or statistics ->> 'latest' > (current_date + 62)::text`,
       ],
     },
+    {
+      name: '029-path-steps',
+      up: [
+        `alter table attribution.source_days add column path_steps bigint not null default 0`,
+        `comment on column attribution.source_days.path_steps is 'steps of the aggregated paths among the rows; 0 until the source is measured again'`,
+      ],
+    },
   ],
 };
