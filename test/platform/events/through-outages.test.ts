@@ -4,8 +4,11 @@ import { throughOutages } from '../../../platform/events/through-outages.ts';
 /** How often work is tried that always fails so, and how long the pauses between are. */
 async function pausesOf(error: Error): Promise<readonly number[]> {
   const pauses: number[] = [];
-  const tried = throughOutages(new AbortController().signal, () => Promise.reject(error), async (ms) => void pauses.push(ms));
-  await expect(tried).rejects.toBe(error);
+  const work = async (): Promise<never> => {
+    throw error;
+  };
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms);
+  await expect(throughOutages(new AbortController().signal, work, pause)).rejects.toBe(error);
   return pauses;
 }
 
