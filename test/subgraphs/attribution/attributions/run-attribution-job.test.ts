@@ -73,7 +73,7 @@ describe('an attempt at an analysis', () => {
       return (await owner.query('select is_large, data from jobs.waiting where singleton_key = $1', [uuidFromPublicId('attr', String(body['id']))])).rows[0];
     };
     expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 3 + 300 } });
-    expect(await ask(7_000)).toMatchObject({ is_large: true, data: { rows: 3 + 21_000 } });
+    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 3 + 27_000 } });
   });
 
   test('of a revision that was made already does nothing, whatever is made now', async () => {
