@@ -46,7 +46,7 @@ export interface TaskRunner {
 export interface ComputePool extends TaskRunner {
   /**
    * For one tenant: a free thread goes to the one who has the fewest, and of those to whoever was served longest ago.
-   * Large tasks, which may keep a thread for seconds, leave one to the others, unless it is the only one.
+   * Large tasks, which may keep a thread for seconds, never take the one beyond `threads`.
    */
   of(tenant: string, isLarge?: boolean): TaskRunner;
   /** Resolves when every thread has loaded the models. */
@@ -61,6 +61,11 @@ export interface ComputePool extends TaskRunner {
  * arrays, which lie outside, and are no slower for it.
  */
 const YOUNG_GENERATION_MB = 16;
+/**
+ * Large tasks and the others have turns of their own, for `threads` at a time each. One thread more than that is never a
+ * large task's: while these have all the others, small ones go on there, and the machine shares its cores out.
+ */
+const SPARE_THREADS = 1;
 
 /** The thread's file sits beside this one and has the same extension: .ts in a checkout, .js when built. */
 const workerFile = (): string => fileURLToPath(new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
@@ -70,8 +75,8 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
   const piscina = new Piscina({
     filename: workerFile(),
     name: 'execute',
-    minThreads: threads,
-    maxThreads: threads,
+    minThreads: threads + SPARE_THREADS,
+    maxThreads: threads + SPARE_THREADS,
     // Waiting in `Atomics.wait`, a thread would never come to free the ports of tasks that are over: 2.5 kB each.
     atomics: 'disabled',
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
@@ -79,26 +84,10 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     execArgv: [],
   });
   const turns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
-  // A large task has a place among its kind before it waits for a thread.
-  const largePlaces = Math.max(1, threads - 1);
-  const large = new FairTurns({ places: largePlaces, perTenant: largePlaces, waitingPerTenant: maxQueue });
-  const waiting = (): number => turns.waiting + large.waiting;
+  const largeTurns = new FairTurns({ places: threads, perTenant: threads, waitingPerTenant: maxQueue });
+  const waiting = (): number => turns.waiting + largeTurns.waiting;
   const open = new Set<OpenTask>();
   let closed = false;
-
-  const takeThread = async ({ tenant, isLarge }: Owner, signal: AbortSignal): Promise<Release> => {
-    const leaveLarge = isLarge ? await large.take(tenant, signal) : undefined;
-    try {
-      const leaveThread = await turns.take(tenant, signal);
-      return () => {
-        leaveThread();
-        leaveLarge?.();
-      };
-    } catch (error) {
-      leaveLarge?.();
-      throw error;
-    }
-  };
 
   const execute = async <Name extends TaskName>(owner: Owner, name: Name, input: TaskInput<Name>, { onProgress, cancel }: RunControls): Promise<TaskOutcome<Name>> => {
     if (closed) return failure('unavailable', 'The compute pool is closed.');
@@ -109,7 +98,7 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     if (cancel?.aborted === true) end(task);
     let release: Release | undefined;
     try {
-      release = await takeThread(owner, task.leaveQueue.signal);
+      release = await (owner.isLarge ? largeTurns : turns).take(owner.tenant, task.leaveQueue.signal);
       return await runOnThread(task.state, name, input, onProgress);
     } catch (error) {
       if (task.leaveQueue.signal.aborted) return failure('cancelled', 'The task was cancelled.');
@@ -153,9 +142,9 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
     of: (tenant, isLarge = false) => ({ run: (name, input, controls) => runFor({ tenant, isLarge }, name, input, controls) }),
     warm: async () => {
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-      await Promise.all(Array.from({ length: threads }, () => piscina.run({ arrived, threads }, { name: 'warm' })));
+      await Promise.all(Array.from({ length: threads + SPARE_THREADS }, () => piscina.run({ arrived, threads: threads + SPARE_THREADS }, { name: 'warm' })));
     },
-    stats: () => ({ threads: piscina.threads.length, queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({ threads, queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
     close: async () => {
       closed = true;
       for (const task of open) end(task);

@@ -14,6 +14,7 @@ import { failSync, runSync, SYNC_QUEUE, type SyncJob } from '../subgraphs/attrib
 import { readRevenue, type RevenueQuery } from '../subgraphs/attribution/touchpoints/range-revenue.ts';
 import type { SourceKey } from '../subgraphs/attribution/touchpoints/source-key.ts';
 import { measureSource, purgeSource } from '../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import { ProblemError } from '../schema/problems.ts';
 import type { BackingServices } from './backing-services.ts';
 
 export interface JobHandlersOptions {
@@ -38,7 +39,9 @@ export async function handleJobs({ backing, config, pool, keys, issuer, logger, 
   const analyses = { database, pubSub, jobs, pool, logger, clock, publicBaseUrl: config.publicBaseUrl, loadRunData: loadRunData(clickhouse), signResult: resultSigner(keys, issuer) };
   const onRunExhausted = async (run: RunJob, error: Error) => {
     logger.error({ err: error, attributionId: run.attributionId, revision: run.revision }, 'an analysis failed in every attempt');
-    await recordFailure(analyses, run, { code: 'internal', message: 'The analysis failed three times because of an error on our side. It is not billed; the log names the cause.' });
+    // What a caller may see is written for one.
+    const cause = error.name === ProblemError.name ? `. ${error.message} It is not billed.` : ' because of an error on our side. It is not billed; the log names the cause.';
+    await recordFailure(analyses, run, { code: 'internal', message: `The analysis failed three times${cause}` });
   };
   await jobs.work(RUN_QUEUE, { concurrency: config.jobConcurrency, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));
   await jobs.work(REFRESH_QUEUE, { concurrency: BESIDE_EACH_OTHER, onExhausted: onRunExhausted }, (job) => runAttributionJob(analyses, job));

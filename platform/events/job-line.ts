@@ -28,8 +28,11 @@ export interface Taken {
   readonly data: unknown;
   readonly tenant: string;
   readonly isLarge: boolean;
-  readonly leave: Release;
+  readonly leave: LeavePlace;
 }
+
+/** Gives a place back, and counts the time that it was held to its tenant; a second call does nothing. */
+export type LeavePlace = () => Promise<void>;
 
 interface TakenRow {
   readonly data: unknown;
@@ -137,37 +140,50 @@ export class JobLine {
         throw error;
       });
       if (row.is_large === false) leaveLarge?.();
-      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large, leave };
+      if (row.is_large !== null) return { data: row.data, tenant: row.tenant, isLarge: row.is_large, leave: this.#counted(row.tenant, leave) };
       leave();
       if (!row.waits) return null;
       await sleep(TURN_POLL_MS, undefined, { signal });
     }
   }
 
-  /** Whether another large job may begin now. */
-  get hasLargePlace(): boolean {
-    return this.#large.free > 0;
-  }
-
-  /** A place among the large jobs, for one that has a place as a small one or is aside. */
-  async takeLarge(tenant: string, signal: AbortSignal): Promise<Release> {
-    return this.#large.take(tenant, signal);
+  /** Whether a job that was taken before would have to wait for a place. */
+  isFullFor({ isLarge }: Pick<Taken, 'isLarge'>): boolean {
+    return this.#places.free === 0 || (isLarge && this.#large.free === 0);
   }
 
   /** A place for a job that was taken before. */
-  async comeBack({ tenant, isLarge }: Pick<Taken, 'tenant' | 'isLarge'>, signal: AbortSignal): Promise<Release> {
+  async comeBack({ tenant, isLarge }: Pick<Taken, 'tenant' | 'isLarge'>, signal: AbortSignal): Promise<LeavePlace> {
     const leaveLarge = isLarge ? await this.#large.take(tenant, signal) : undefined;
     try {
       const next = await this.#back.take(tenant, signal);
       const leavePlace = await this.#places.take(COMING_BACK, signal).finally(next);
-      return () => {
+      return this.#counted(tenant, () => {
         leaveLarge?.();
         leavePlace();
-      };
+      });
     } catch (error) {
       leaveLarge?.();
       throw error;
     }
+  }
+
+  #counted(tenant: string, release: Release): LeavePlace {
+    const sinceMs = performance.now();
+    let isLeft = false;
+    return async () => {
+      if (isLeft) return;
+      isLeft = true;
+      release();
+      const seconds = (performance.now() - sinceMs) / 1000;
+      await this.#sql
+        .executeSql(
+          `update ${SCHEMA}.turns set used = ${SCHEMA}.used_lately(used, used_at) + $3, used_at = clock_timestamp() where queue = $1 and tenant = $2`,
+          [this.#values[0], tenant, seconds],
+        )
+        // The job has done its work: that its cost is not on record is no reason to do it again.
+        .catch(() => undefined);
+    };
   }
 
   async #ask(ticketId: string, mayBeLarge: boolean): Promise<TakenRow> {

@@ -67,6 +67,60 @@ const FAIR_LINES: Migration = {
   ],
 };
 
+/** What an account has used counts half after this many seconds: a turn is worth what it costs, and is not held against it for long. */
+const HALF_LIFE_S = 60;
+
+/**
+ * The same line, with turns that go by what they cost: of those who have equally many running comes first who has used the
+ * least lately, in seconds that its jobs had a worker. Else many accounts with dear jobs would have nearly all workers.
+ */
+const TURNS_BY_USE: Migration = {
+  name: '003-turns-by-use',
+  up: [
+    `alter table ${JOBS_SCHEMA}.turns add column used double precision not null default 0, add column used_at timestamptz not null default now()`,
+    `comment on column ${JOBS_SCHEMA}.turns.used is 'seconds that jobs of the tenant had a worker, as they counted at used_at'`,
+    // As powers grow too small for a number, nothing is left of it.
+    `create function ${JOBS_SCHEMA}.used_lately(used double precision, used_at timestamptz) returns double precision
+       language sql volatile
+       as $$ select used * power(0.5, least(extract(epoch from clock_timestamp() - used_at) / ${HALF_LIFE_S}, 100)) $$`,
+    `create or replace function ${JOBS_SCHEMA}.take_next(in_queue text, in_ticket uuid, in_most integer, in_large boolean, in_retries integer, out data jsonb, out tenant text, out is_large boolean, out waits boolean)
+       language plpgsql volatile
+       as $$ #variable_conflict use_column
+       declare chosen ${JOBS_SCHEMA}.waiting; begin
+         perform pg_advisory_xact_lock(hashtextextended(in_queue || ' turn', 0));
+         with busy as materialized (
+           select j.group_id as tenant, j.group_tier as share, count(*) as running from ${JOBS_SCHEMA}.job j
+           where j.name = in_queue and j.state = 'active' and j.group_id is not null group by 1, 2),
+         heads as (
+           select distinct on (w.tenant, w.share, w.is_large) w.id, w.tenant, w.share, w.start_after, w.place from ${JOBS_SCHEMA}.waiting w
+           where w.queue = in_queue and w.start_after <= clock_timestamp() and (in_large or not w.is_large)
+           order by w.tenant, w.share, w.is_large, w.place),
+         next as (
+           select h.id from heads h left join ${JOBS_SCHEMA}.turns t on t.queue = in_queue and t.tenant = h.tenant
+           where in_most is null or coalesce((select b.running from busy b where b.tenant = h.tenant and b.share = h.share), 0) < in_most
+           -- Next to nothing is nothing: who has used about the same takes turns.
+           order by coalesce((select sum(b.running) from busy b where b.tenant = h.tenant), 0),
+             round(coalesce(${JOBS_SCHEMA}.used_lately(t.used, t.used_at), 0)::numeric, 1),
+             greatest(t.last_turn, h.start_after - interval '${NEWCOMER_LEAD}'), h.place
+           limit 1)
+         delete from ${JOBS_SCHEMA}.waiting w where w.id = (select next.id from next) returning * into chosen;
+         waits := chosen.id is not null or exists (select from ${JOBS_SCHEMA}.waiting w where w.queue = in_queue and w.start_after <= clock_timestamp());
+         if chosen.id is null then return; end if;
+         -- An attempt that ended before it had a job is none of the job's.
+         update ${JOBS_SCHEMA}.job j
+           set data = chosen.data, group_id = chosen.tenant, group_tier = chosen.share, singleton_key = chosen.singleton_key, retry_limit = j.retry_count + in_retries
+           where j.name = in_queue and j.id = in_ticket and j.state = 'active';
+         if not found then raise exception 'the ticket % is no longer that of its worker', in_ticket; end if;
+         insert into ${JOBS_SCHEMA}.turns (queue, tenant, last_turn) values (in_queue, chosen.tenant, clock_timestamp())
+           on conflict (queue, tenant) do update set last_turn = excluded.last_turn;
+         delete from ${JOBS_SCHEMA}.turns t where t.queue = in_queue and t.last_turn < clock_timestamp() - interval '1 hour';
+         data := chosen.data;
+         tenant := chosen.tenant;
+         is_large := chosen.is_large;
+       end $$`,
+  ],
+};
+
 /** pg-boss brings its tables itself, as the owner; the application only reads and writes rows. */
 export const jobsOwner: MigrationOwner = {
   schema: JOBS_SCHEMA,
@@ -90,6 +144,7 @@ export const jobsOwner: MigrationOwner = {
       ],
     },
     FAIR_LINES,
+    TURNS_BY_USE,
   ],
   install: async (ownerUrl) => {
     const boss = new PgBoss({ connectionString: ownerUrl, schema: JOBS_SCHEMA, createSchema: false, supervise: false, schedule: false, max: 1 });

@@ -1,7 +1,6 @@
 import { PgBoss, fromKysely, type ConstructorOptions, type Job as BossJob, type JobWithMetadata } from 'pg-boss';
 import { Registry } from 'prom-client';
 import type { z } from 'zod';
-import type { Release } from '../fair-turns.ts';
 import type { SqlEntityManager } from '../postgres/database.ts';
 import { outageAsProblem } from '../postgres/outage.ts';
 import type { Logger } from '../telemetry/logs.ts';
@@ -27,7 +26,7 @@ export interface JobQueue<T> {
 export const ONE_BY_ONE = { perShare: { running: 1 }, expireInS: 300 } as const;
 
 export interface EnqueueOptions {
-  /** Whose job it is: a worker that becomes free takes that of the tenant who has the fewest running and was served longest ago. */
+  /** Whose job it is: a worker that becomes free takes that of the tenant who has the fewest running and has used the least lately. */
   readonly tenant: string;
   /** What the limits of the queue hold for, of what is the tenant's; all of it when absent. */
   readonly share?: string;
@@ -46,12 +45,14 @@ export interface Job<T> {
   readonly attempt: number;
   /** Aborts when the attempt ran out of time or was taken over, or the process stops: its result counts no more. */
   readonly signal: AbortSignal;
-  /** Does what needs no place, waiting above all, while another job has it; leaves it out where too many do so already. */
-  aside(work: () => Promise<void>): Promise<void>;
+  /**
+   * Does what needs no place, waiting above all, while another job has it.
+   * @returns false where too many do so already: then it was left out
+   */
+  aside(work: () => Promise<void>): Promise<boolean>;
   /**
    * Of a job that turns out to be large, whatever its data said: from here on it is one of the large jobs of this
-   * process, and waits aside where they have all the places that they may have. Goes on as it is where too many are
-   * aside already.
+   * process, and waits aside where they have all the places that they may have.
    */
   turnOutLarge(): Promise<void>;
 }
@@ -105,7 +106,7 @@ const POOL_MAX = 4;
 const QUERY_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 1_500;
 const STOP_TIMEOUT_MS = 15_000;
-/** Jobs of a queue that may have stepped aside at a time, in this process: a worker more takes the place of each. */
+/** Jobs of a queue for which another worker stands in at a time, in this process. */
 const MAX_ASIDE = 64;
 const KEEP_FINISHED_S = 7 * 86_400;
 
@@ -194,47 +195,54 @@ class BossJobs implements Jobs {
     await this.#ensureQueue(queue.name);
     const { concurrency = 1, onExhausted } = options;
     const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency });
-    let aside = 0;
+    let standIns = 0;
+    /** While a job waits, another worker takes jobs in its stead: one that waits for the place of large jobs holds up no small one. */
+    const withStandIn = async <W>(wait: () => Promise<W>): Promise<W> => {
+      standIns += 1;
+      const worker = await start();
+      try {
+        return await wait();
+      } finally {
+        standIns -= 1;
+        await this.#boss.offWork(queue.name, { id: worker, wait: false });
+      }
+    };
+
+    /** The ticket of a later attempt has its job already. */
+    const takeAgain = async ({ data, groupId, signal }: GroupedJob): Promise<Taken> => {
+      const job = { tenant: groupId ?? '', isLarge: queue.isLarge?.(queue.data.parse(data)) ?? false };
+      const comeBack = (): ReturnType<JobLine['comeBack']> => line.comeBack(job, signal);
+      const mustWait = line.isFullFor(job) && standIns < MAX_ASIDE;
+      return { ...job, data, leave: await (mustWait ? withStandIn(comeBack) : comeBack()) };
+    };
 
     const handle = async (job: GroupedJob): Promise<void> => {
-      const taken = job.data === null ? await this.#takeNext(line, queue, job) : await laterAttempt(line, job);
+      const taken = job.data === null ? await this.#takeNext(line, queue, job) : await takeAgain(job);
       if (taken === null) return;
       let { leave, isLarge } = taken;
-      const stepAside = async (work: () => Promise<void>): Promise<void> => {
-        if (aside >= MAX_ASIDE) return;
-        aside += 1;
-        leave();
-        const deputy = await start();
-        try {
+      const stepAside = async (work: () => Promise<void>): Promise<boolean> => {
+        if (standIns >= MAX_ASIDE) return false;
+        await leave();
+        await withStandIn(async () => {
           await work();
-        } finally {
-          aside -= 1;
-          await this.#boss.offWork(queue.name, { id: deputy, wait: false });
-        }
-        leave = await line.comeBack({ tenant: taken.tenant, isLarge }, job.signal);
+          leave = await line.comeBack({ tenant: taken.tenant, isLarge }, job.signal);
+        });
+        return true;
       };
       const turnOutLarge = async (): Promise<void> => {
         if (isLarge) return;
-        const held: Release[] = [];
-        const takeLarge = async (): Promise<void> => void held.push(await line.takeLarge(taken.tenant, job.signal));
-        try {
-          await (line.hasLargePlace ? takeLarge() : stepAside(takeLarge));
-        } catch (error) {
-          for (const leaveLarge of held) leaveLarge();
-          throw error;
-        }
-        if (held.length === 0) return;
         isLarge = true;
-        const leavePlace = leave;
-        leave = () => {
-          for (const leaveLarge of held) leaveLarge();
-          leavePlace();
-        };
+        const asLarge = { tenant: taken.tenant, isLarge };
+        await leave();
+        const comeBack = async (): Promise<void> => void (leave = await line.comeBack(asLarge, job.signal));
+        const mustWait = line.isFullFor(asLarge) && standIns < MAX_ASIDE;
+        await (mustWait ? withStandIn(comeBack) : comeBack());
       };
       try {
         await handler({ id: job.id, data: queue.data.parse(taken.data), attempt: job.retryCount + 1, signal: job.signal, aside: stepAside, turnOutLarge });
       } finally {
-        leave();
+        // Before the job is over: whoever chooses the next one knows what this one has cost.
+        await leave();
       }
     };
     const start = (): Promise<string> => this.#startWorker<GroupedJob>(queue.name, {}, handle);
@@ -297,12 +305,6 @@ class BossJobs implements Jobs {
     await this.#boss.createQueue(exhausted, { ...retention, retryLimit: 20, retryDelay: 5, retryBackoff: true, retryDelayMax: 300, notify: true });
     await this.#boss.createQueue(name, { ...retention, policy: 'short', deadLetter: exhausted, notify: true });
   }
-}
-
-/** The ticket of a later attempt has its job already. */
-async function laterAttempt(line: JobLine, { data, groupId, signal }: GroupedJob): Promise<Taken> {
-  const job = { tenant: groupId ?? '', isLarge: false };
-  return { ...job, data, leave: await line.comeBack(job, signal) };
 }
 
 /** Where a job goes after its last attempt. */

@@ -281,5 +281,12 @@ export const attributionOwner: MigrationOwner = {
         `comment on column attribution.attributions.result_bytes is 'what reading the figures takes'`,
       ],
     },
+    {
+      name: '030-path-steps',
+      up: [
+        `alter table attribution.source_days add column path_steps bigint not null default 0`,
+        `comment on column attribution.source_days.path_steps is 'steps of the aggregated paths among the rows; 0 until the source is measured again'`,
+      ],
+    },
   ],
 };

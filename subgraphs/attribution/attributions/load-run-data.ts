@@ -1,6 +1,7 @@
 import type { EventTable } from '../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { interruptible } from '../../../platform/clickhouse/interruptible.ts';
+import { refusedForGood } from '../../../platform/clickhouse/outage.ts';
 import { dayAfter } from '../../../schema/day-range.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { recordedRange, type StoredDay } from '../data-sources/source-days.ts';
@@ -14,11 +15,33 @@ import { countStoredRows, type CountedTouches, type StoredRows } from '../touchp
 import { sourceChannels, sourceSpend } from '../touchpoints/touchpoint-store.ts';
 import { AnalysisFailedError } from './analysis-failed-error.ts';
 import type { AssessableRun } from './assess-trust.ts';
-import type { RunQuery } from './run-attribution-job.ts';
+import type { AttributionFailure } from './attribution.ts';
+import type { LoadRunData, RunQuery } from './run-attribution-job.ts';
 
-/** Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and counts of the rows themselves. Every read ends with the signal. */
-export function loadRunData(store: ClickHouse) {
-  return async (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void, signal: AbortSignal): Promise<AssessableRun> => {
+/**
+ * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and
+ * counts of the rows themselves. Every read ends with the signal.
+ * @throws AnalysisFailedError where another attempt would meet the same
+ */
+export function loadRunData(store: ClickHouse): LoadRunData {
+  const read = readRunData(store);
+  return async (query, onStage, signal) => {
+    try {
+      return await read(query, onStage, signal);
+    } catch (error) {
+      const reason = refusedForGood(error);
+      throw reason === null ? error : new AnalysisFailedError(TOO_MUCH_TO_READ[reason]);
+    }
+  };
+}
+
+const TOO_MUCH_TO_READ = {
+  statement_too_large: { code: 'insufficient_data', message: 'The rows of this range need more memory than one analysis may take. Choose a shorter range, or split the source.' },
+  statement_ended: { code: 'internal', message: 'Reading the rows of this range took too long and was ended. Choose a shorter range, or ask again later. The analysis is not billed.' },
+} as const satisfies Record<string, AttributionFailure>;
+
+function readRunData(store: ClickHouse): LoadRunData {
+  return async (query, onStage, signal) => {
     const clickhouse = interruptible(store, signal);
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
     const dateRange = [query.startDate, query.endDate] as const;

@@ -1,3 +1,4 @@
+import { refusedForGood } from '../../../platform/clickhouse/outage.ts';
 import type { Job, JobQueue, Jobs } from '../../../platform/events/jobs.ts';
 import { throughOutages } from '../../../platform/events/through-outages.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
@@ -42,7 +43,13 @@ interface Candidate {
 export async function refreshAttributions(services: RefreshServices, { data: source, signal }: Pick<Job<LateRowsJob>, 'data' | 'signal'>): Promise<void> {
   const candidates = await throughOutages(signal, () => readCandidates(services.database, source));
   if (candidates.length === 0) return;
-  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates));
+  const revenueOf = await throughOutages(signal, () => services.readRevenue(source, candidates)).catch((error: unknown) => {
+    // Each of the many attempts at this look would meet the same, and so would a run of what it finds.
+    if (refusedForGood(error) === null) throw error;
+    services.logger.warn({ err: error, dataSource: publicId('ds', source.dataSourceId) }, 'the store cannot read what late rows have changed: nothing is run again');
+    return null;
+  });
+  if (revenueOf === null) return;
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
     if (hasMoved(candidate.revenueCents, revenueCents) && (await throughOutages(signal, () => beginRefresh(services, source, candidate)))) {

@@ -43,10 +43,16 @@ export interface RunQuery {
   readonly verifiedParts?: string | null;
 }
 
+export type LoadRunData = (
+  query: RunQuery,
+  onStage: (stage: 'loading' | 'building_journeys') => void,
+  signal: AbortSignal,
+) => Promise<AssessableRun>;
+
 export interface RunWorkerServices extends CompletingServices {
   readonly pool: ComputePool;
   readonly logger: Logger;
-  readonly loadRunData: (query: RunQuery, onStage: (stage: 'loading' | 'building_journeys') => void, signal: AbortSignal) => Promise<AssessableRun>;
+  readonly loadRunData: LoadRunData;
 }
 
 /**
@@ -150,7 +156,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     announce('building_journeys');
     await job.aside(() => slowDown(job, onProgress));
   }
-  const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal));
+  const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal), (ms) => pause(job, ms));
   services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
   const parameters = parametersOf(attribution, source);
   const isLarge = isLargeRun(data);
@@ -171,6 +177,14 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     services.logger.error({ err: error, attribution: publicId('attr', attribution.id) }, 'the trust of an analysis could not be measured');
     return { figures, trust: null };
   }
+}
+
+const SHORT_PAUSE_MS = 500;
+
+/** Waits until the rows may be read again; for longer without a worker's place, which somebody else may have. */
+async function pause({ signal, aside }: Job<RunJob>, ms: number): Promise<void> {
+  const wait = async (): Promise<void> => sleep(ms, undefined, { signal });
+  if (ms <= SHORT_PAUSE_MS || !(await aside(wait))) await wait();
 }
 
 const DELAY_STEP_MS = 500;

@@ -29,12 +29,12 @@ export interface RunJob {
   readonly revision: number;
   /** How much longer than need be the run takes. */
   readonly delayMs: number;
-  /** That are stored of its days. */
+  /** That are stored of its days, each step of a path counted as one. */
   readonly rows: number;
 }
 
-/** A run of more rows may take seconds. */
-const MANY_ROWS = 100_000;
+/** A run of more rows may take seconds, while others wait. */
+const MANY_ROWS = 25_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',

@@ -8,6 +8,8 @@ export interface StoredDay {
   /** `YYYY-MM-DD`; {@link UNDATED} for paths without a date. */
   readonly day: string;
   readonly rows: number;
+  /** Steps of the aggregated paths among them: reading one takes as much as reading a touch. */
+  readonly pathSteps: number;
   /** Sums of the rows' hashes, so that their order does not matter; changes when any natural key or value does. */
   readonly digest: string;
 }
@@ -34,14 +36,17 @@ export function recordedRange(now: Date): DateRange {
 export async function recordSourceDays(em: SqlEntityManager, source: { readonly id: Uuid; readonly accountId: Uuid }, days: readonly StoredDay[], now: Date): Promise<void> {
   const rows = JSON.stringify(days);
   await em.execute(
-    `insert into attribution.source_days as known (data_source_id, account_id, day, rows, digest, changed_at)
-       select ?, ?, found.day, found.rows, found.digest, ? from jsonb_to_recordset(?::jsonb) as found (day date, rows bigint, digest text)
-     on conflict (data_source_id, day) do update set rows = excluded.rows, digest = excluded.digest, changed_at = excluded.changed_at
-       where (known.rows, known.digest) is distinct from (excluded.rows, excluded.digest)`,
+    `insert into attribution.source_days as known (data_source_id, account_id, day, rows, path_steps, digest, changed_at)
+       select ?, ?, found.day, found.rows, found."pathSteps", found.digest, ?
+         from jsonb_to_recordset(?::jsonb) as found (day date, rows bigint, "pathSteps" bigint, digest text)
+     on conflict (data_source_id, day) do update set rows = excluded.rows, path_steps = excluded.path_steps, digest = excluded.digest,
+         -- Days recorded before steps were counted are otherwise the same.
+         changed_at = case when (known.rows, known.digest) is distinct from (excluded.rows, excluded.digest) then excluded.changed_at else known.changed_at end
+       where (known.rows, known.path_steps, known.digest) is distinct from (excluded.rows, excluded.path_steps, excluded.digest)`,
     [source.id, source.accountId, now, rows],
   );
   await em.execute(
-    `update attribution.source_days set rows = 0, digest = '', changed_at = ? where data_source_id = ? and rows > 0
+    `update attribution.source_days set rows = 0, path_steps = 0, digest = '', changed_at = ? where data_source_id = ? and rows > 0
        and day not in (select found.day from jsonb_to_recordset(?::jsonb) as found (day date))`,
     [now, source.id, rows],
   );
@@ -49,17 +54,17 @@ export async function recordSourceDays(em: SqlEntityManager, source: { readonly 
 
 /** What is on record of the days of a source. */
 export async function sourceDays(em: SqlEntityManager, dataSourceId: Uuid): Promise<readonly StoredDay[]> {
-  const rows = await em.execute<{ day: string; rows: string; digest: string }[]>(
-    `select to_char(day, 'YYYY-MM-DD') as day, rows, digest from attribution.source_days where data_source_id = ? order by day`,
+  const rows = await em.execute<{ day: string; rows: string; path_steps: string; digest: string }[]>(
+    `select to_char(day, 'YYYY-MM-DD') as day, rows, path_steps, digest from attribution.source_days where data_source_id = ? order by day`,
     [dataSourceId],
   );
-  return rows.map(({ day, rows: count, digest }) => ({ day, rows: Number(count), digest }));
+  return rows.map(({ day, rows: count, path_steps, digest }) => ({ day, rows: Number(count), pathSteps: Number(path_steps), digest }));
 }
 
-/** How many rows are on record of the days from `first` to `last`, both inclusive. */
+/** How many rows are on record of the days from `first` to `last`, both inclusive, each step of a path counted as a row. */
 export async function rowsOfDays(em: SqlEntityManager, dataSourceId: Uuid, first: string, last: string): Promise<number> {
   const [row] = await em.execute<[{ rows: string }]>(
-    `select coalesce(sum(rows), 0) as rows from attribution.source_days where data_source_id = ? and day between ? and ?`,
+    `select coalesce(sum(rows + path_steps), 0) as rows from attribution.source_days where data_source_id = ? and day between ? and ?`,
     [dataSourceId, first, last],
   );
   return Number(row.rows);

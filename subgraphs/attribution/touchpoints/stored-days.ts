@@ -8,7 +8,7 @@ const READ_TIMEOUT_MS = 120_000;
 const DAY_MS = 86_400_000;
 const Count = z.coerce.number();
 const KINDS = ['touchpoints', 'conversions', 'spend', 'paths'] as const;
-const Row = z.object({ kind: z.enum(KINDS), date: z.string(), stored: Count, digest: z.string() });
+const Row = z.object({ kind: z.enum(KINDS), date: z.string(), stored: Count, steps: Count, digest: z.string() });
 
 /** What every day of a source holds. */
 export interface StoredDays {
@@ -30,12 +30,12 @@ const recorded = (day: string): string => `if(${day} >= {first:Int64} AND ${day}
 const nameOf = (number: string): string => `if(${number} < 0, '${OTHER_DAYS}', toString(toDate32('1970-01-01') + ${number}))`;
 
 const statement = (final: 'FINAL' | ''): string => `
-  SELECT 'touchpoints' AS kind, ${nameOf('day')} AS date, count() AS stored, toString(sum(${hashOf('user_id, ts, event_id, cost', 'channel', 'campaign')})) AS digest
+  SELECT 'touchpoints' AS kind, ${nameOf('day')} AS date, count() AS stored, 0 AS steps, toString(sum(${hashOf('user_id, ts, event_id, cost', 'channel', 'campaign')})) AS digest
     FROM touchpoints ${final} WHERE ${OF_SOURCE} GROUP BY ${recorded(DAY_OF_TIME)} AS day
-  UNION ALL SELECT 'conversions', ${nameOf('day')}, count(), toString(sum(${hashOf('order_id, user_id, ts, event_id, revenue', 'conversion_event', 'channel', 'campaign')}))
+  UNION ALL SELECT 'conversions', ${nameOf('day')}, count(), 0, toString(sum(${hashOf('order_id, user_id, ts, event_id, revenue', 'conversion_event', 'channel', 'campaign')}))
     FROM conversions FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded(DAY_OF_TIME)} AS day
-  UNION ALL SELECT 'spend', ${nameOf('day')}, count(), toString(sum(${hashOf('date, spend', 'channel', 'campaign')})) FROM spend FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded('toInt64(toInt32(date))')} AS day
-  UNION ALL SELECT 'paths', if(day = 0, '${UNDATED}', ${nameOf('day')}), count(), toString(sum(${hashOf('path, dated, date, conversions, revenue, nulls')}))
+  UNION ALL SELECT 'spend', ${nameOf('day')}, count(), 0, toString(sum(${hashOf('date, spend', 'channel', 'campaign')})) FROM spend FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded('toInt64(toInt32(date))')} AS day
+  UNION ALL SELECT 'paths', if(day = 0, '${UNDATED}', ${nameOf('day')}), count(), sum(length(path)), toString(sum(${hashOf('path, dated, date, conversions, revenue, nulls')}))
     FROM ${CURRENT_PATHS} GROUP BY if(dated = 1, ${recorded('toInt64(toInt32(date))')}, 0) AS day`;
 
 /** Rows and digest of every day on record at `now`. `deduplicated` as in {@link countStoredRows}. */
@@ -43,11 +43,11 @@ export async function storedDays(clickhouse: ClickHouse, key: SourceKey, options
   const { start, end } = recordedRange(options.now);
   const params = { ...sourceParams(key), first: Date.parse(start) / DAY_MS, last: Date.parse(end) / DAY_MS };
   const rows = await clickhouse.rows(statement(options.deduplicated ? 'FINAL' : ''), Row, { params, timeoutMs: READ_TIMEOUT_MS });
-  const sum = (of: readonly z.output<typeof Row>[]): number => of.reduce((total, row) => total + row.stored, 0);
+  const sum = (of: readonly z.output<typeof Row>[], what: 'stored' | 'steps' = 'stored'): number => of.reduce((total, row) => total + row[what], 0);
   const byDay = Map.groupBy(rows.filter(({ date }) => date !== OTHER_DAYS), (row) => row.date);
   return {
     days: [...byDay]
-      .map(([day, kinds]) => ({ day, rows: sum(kinds), digest: kinds.map(({ kind, digest }) => `${kind}:${digest}`).toSorted().join(' ') }))
+      .map(([day, kinds]) => ({ day, rows: sum(kinds), pathSteps: sum(kinds, 'steps'), digest: kinds.map(({ kind, digest }) => `${kind}:${digest}`).toSorted().join(' ') }))
       .toSorted((a, b) => a.day.localeCompare(b.day)),
     counts: Object.fromEntries(KINDS.map((kind) => [kind, sum(rows.filter((row) => row.kind === kind))])) as StoredDays['counts'],
   };

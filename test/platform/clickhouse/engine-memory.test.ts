@@ -6,12 +6,15 @@ import { z } from 'zod';
 import { connectClickHouse } from '../../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../../../platform/clickhouse/embedded-server.ts';
 import { EngineProcess } from '../../../platform/clickhouse/engine-process.ts';
+import { isPassing, refusedForGood } from '../../../platform/clickhouse/outage.ts';
 import { throughOutages } from '../../../platform/events/through-outages.ts';
 
 const logger = pino({ level: 'silent' });
 const OneNumber = z.object({ n: z.coerce.number() });
 /** Holds about 260 MB at once. */
 const LARGE = 'SELECT length(groupArray(number)) AS n FROM numbers(16000000)';
+/** Would hold more than a statement may. */
+const TOO_LARGE = 'SELECT length(groupArray(number)) AS n FROM numbers(40000000)';
 let folder: string;
 
 beforeEach(async () => {
@@ -29,8 +32,13 @@ test('statements that are too large together are refused, and the engine stays u
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason as unknown);
     expect(refused.length).toBeGreaterThan(0);
     // A shortage passes: they may be sent again.
-    for (const reason of refused) expect(reason).toMatchObject({ type: 'service_unavailable', cause: { code: '241' } });
+    for (const reason of refused) expect(reason).toMatchObject({ type: 'service_unavailable', problem: { code: 'memory_short' }, cause: { code: '241' } });
+    expect(refused.map(isPassing)).toEqual(refused.map(() => true));
     expect(await clickhouse.rows(LARGE, OneNumber)).toEqual([{ n: 16_000_000 }]);
+    // One that is too large by itself never passes.
+    const tooLarge = await clickhouse.rows(TOO_LARGE, OneNumber).catch((error: unknown) => error);
+    expect(tooLarge).toMatchObject({ type: 'service_unavailable', problem: { code: 'statement_too_large' } });
+    expect([isPassing(tooLarge), refusedForGood(tooLarge)]).toEqual([false, 'statement_too_large']);
   } finally {
     await clickhouse.close();
     await engine.stop();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { Client } from 'pg';
@@ -103,14 +104,35 @@ test('who has none running goes before who has, and who asks after a while befor
   await until(3);
   end('c1');
   await until(4);
-  end('b1');
-  await until(5);
-  // b2 asks for a second place beside nobody: all three have one turn, and b the latest.
-  expect(begun.slice(2)).toEqual(['b1', 'a2', 'c2']);
-  for (const [place, task] of ['a2', 'c2', 'b2', 'a3'].entries()) {
-    await until(Math.min(5 + place, 7));
-    end(task);
+  expect(begun.slice(2)).toEqual(['b1', 'a2']);
+  for (let place = 2; place < 7; place += 1) {
+    await until(place + 1);
+    end(begun[place]!);
   }
+});
+
+test('who has dear jobs has fewer turns than who has cheap ones', async () => {
+  const queue = newQueue();
+  for (const task of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) await enqueue(queue, task);
+  const order: string[] = [];
+  const isOver = Promise.withResolvers<void>();
+  await jobs.work(queue, {}, async ({ data: { task } }) => {
+    if (order.push(task) === 6) isOver.resolve();
+    if (task.startsWith('a')) await sleep(300);
+  });
+  await isOver.promise;
+  expect(order).toEqual(['a1', 'b1', 'b2', 'b3', 'a2', 'a3']);
+});
+
+test('what was used long ago counts no more, a month ago neither', async () => {
+  const queue = newQueue();
+  const uses = [['a', 10, '0 s'], ['b', 1_000, '20 minutes'], ['c', 1_000, '30 days']] as const;
+  for (const [tenant, seconds, ago] of uses) {
+    const values = `$1, $2, now() - interval '2 minutes', $3, now() - $4::interval`;
+    await owner.query(`insert into jobs.turns (queue, tenant, last_turn, used, used_at) values (${values})`, [queue.name, tenant, seconds, ago]);
+    await enqueue(queue, `${tenant}1`);
+  }
+  expect(await orderOf(queue, 3)).toEqual(['b1', 'c1', 'a1']);
 });
 
 test('jobs that run in another process count, and turns are remembered for all', async () => {
@@ -153,6 +175,35 @@ test('large jobs leave a place to the others, and run where there is only one', 
   const alone = newQueue(large);
   await enqueue(alone, 'e large');
   expect(await orderOf(alone, 1)).toEqual(['e large']);
+});
+
+test('a large job stays large in its later attempts, and leaves a place to the others while it waits for its own', async () => {
+  const queue = newQueue({ isLarge: ({ task }) => task.endsWith('large') });
+  const { handle, begun, until, end } = stage();
+  const failsOnce = Promise.withResolvers<void>();
+  await enqueue(queue, 'a large');
+  await jobs.work(queue, { concurrency: 2 }, async (job) => {
+    if (job.data.task === 'a large' && job.attempt === 1) {
+      await failsOnce.promise;
+      throw new Error('on purpose');
+    }
+    await handle(job);
+  });
+  await enqueue(queue, 'b large');
+  failsOnce.resolve();
+  await until(1);
+  // The other one has a worker, too, if no place.
+  const active = async () => (await owner.query(`select 1 from jobs.job where name = $1 and state = 'active' and data is not null`, [queue.name])).rows.length;
+  while (begun[0] === 'b large' && (await active()) < 2) await sleep(20);
+  await enqueue(queue, 'c small');
+  await until(2);
+  expect(begun[1]).toBe('c small');
+  const [first, second] = begun[0] === 'a large' ? ['a large', 'b large'] : ['b large', 'a large'];
+  end('c small');
+  end(first);
+  await until(3);
+  expect(begun[2]).toBe(second);
+  end(second);
 });
 
 test('who steps aside has others run in his place, and waits for one to go on', async () => {

@@ -31,6 +31,8 @@ export const MAX_CONTENT_BYTES = 8 * 1024 * MIB;
 export const MAX_ROW_BYTES = MIB;
 /** A name: a channel, a campaign, a user's or an order's id. */
 export const MAX_TEXT_BYTES = 512;
+/** Of one path: what models of paths take grows faster than its length. */
+export const MAX_PATH_STEPS = 10_000;
 export const MAX_COLUMNS = 1_000;
 /** The first rejects are kept with their lines, the rest are counted. */
 export const MAX_KEPT_REJECTS = 1_000;

@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isUuid, publicId } from '../../../../platform/identifiers.ts';
 import type { RejectedRow } from '../../data-sources/records.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../../touchpoints/source-key.ts';
-import { MAX_TEXT_BYTES } from './reading-limits.ts';
+import { MAX_PATH_STEPS, MAX_TEXT_BYTES } from './reading-limits.ts';
 import { printable } from './printable.ts';
 
 /** The sentence for each reject code; `value` is the offending cell, cut to 200 characters. */
@@ -17,6 +17,7 @@ const MESSAGES = {
   negative_value: (value: string) => `"${value}" is negative`,
   unparseable_flag: (value: string) => `"${value}" is neither 0 nor 1`,
   value_too_long: () => `the value is longer than ${MAX_TEXT_BYTES} bytes`,
+  path_too_long: () => `the path has more than ${MAX_PATH_STEPS.toLocaleString('en-US')} steps`,
   invalid_encoding: () => 'the value is not valid UTF-8',
   nul_character: () => 'the value holds a NUL character',
   control_character: (value: string) => `"${value}" holds a control character`,

@@ -2,6 +2,7 @@ import { AnalysisFailedError } from '../../../../subgraphs/attribution/attributi
 import { loadRunData } from '../../../../subgraphs/attribution/attributions/load-run-data.ts';
 import type { RunQuery } from '../../../../subgraphs/attribution/attributions/run-attribution-job.ts';
 import { MAX_CHANNELS, MAX_SPEND_PAIRS } from '../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
+import type { ClickHouse, StatementOptions } from '../../../../platform/clickhouse/client.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import { openColumnarStore, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
@@ -15,9 +16,9 @@ afterAll(() => store.close());
 const TOUCHES = 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n';
 const ORDERS = 'order_id,user_id,timestamp,revenue\no1,u1,2026-01-06T10:00:00Z,20\n';
 
-async function load(source: string): Promise<Awaited<ReturnType<ReturnType<typeof loadRunData>>>> {
+async function load(source: string, clickhouse = store.clickhouse): Promise<Awaited<ReturnType<ReturnType<typeof loadRunData>>>> {
   const query: RunQuery = { accountId: 'account' as Uuid, dataSourceId: source as Uuid, startDate: '2026-01-01', endDate: '2026-01-31', lookbackDays: 30, conversionEvent: 'purchase', now: new Date('2026-04-01T00:00:00Z') };
-  return loadRunData(store.clickhouse)(query, () => undefined, new AbortController().signal);
+  return loadRunData(clickhouse)(query, () => undefined, new AbortController().signal);
 }
 
 test('ids in the column of the channel fail an analysis in words, in whatever kind of rows they stand', async () => {
@@ -44,4 +45,15 @@ test('spend on more campaigns than are told apart counts by channel', async () =
   const { spend, campaigns } = await load('campaigns');
   expect([...spend]).toEqual([['email', (MAX_SPEND_PAIRS / 2 + 1) / 2], ['search', MAX_SPEND_PAIRS / 4]]);
   expect(campaigns).toMatchObject({ tooMany: true, spend: [{ channel: 'email', campaign: '' }, { channel: 'search', campaign: '' }] });
+});
+
+test('rows that need more memory than a statement may take fail an analysis for good, in words', async () => {
+  await upload(store.clickhouse, 'heavy', TOUCHES);
+  await upload(store.clickhouse, 'heavy', ORDERS);
+  const tight = (options: StatementOptions = {}): StatementOptions => ({ ...options, settings: { ...options.settings, max_memory_usage: 1_000 } });
+  const { clickhouse } = store;
+  const narrow: ClickHouse = { ...clickhouse, rows: (statement, row, options) => clickhouse.rows(statement, row, tight(options)), batches: (statement, options) => clickhouse.batches(statement, tight(options)) };
+  const failed = await load('heavy', narrow).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(AnalysisFailedError);
+  expect((failed as AnalysisFailedError).failure).toEqual({ code: 'insufficient_data', message: expect.stringContaining('Choose a shorter range') });
 });

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { ProblemError } from '../../../../schema/problems.ts';
 import { uuidFromPublicId } from '../../../../platform/identifiers.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { runAttributionJob, type RunWorkerServices } from '../../../../subgraphs/attribution/attributions/run-attribution-job.ts';
@@ -79,6 +80,39 @@ describe('an attempt at an analysis', () => {
     const turnOutLarge = async (): Promise<void> => void asked.push('turns out large');
     await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data, turnOutLarge } as Parameters<typeof runAttributionJob>[1]);
     expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [rows[0]!.account_id, isLarge]]);
+  });
+
+  test('waits aside while the store has no memory for it, and gives up soon', async () => {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
+    const { rows } = await owner.query<{ account_id: string }>('select account_id from attribution.attributions where id = $1', [attributionId]);
+    const { database, pubSub, jobs } = house.backing;
+    const told: string[] = [];
+    const services = {
+      database, pubSub, jobs, logger: createLogger({ level: 'silent', format: 'json' }), clock: () => new Date(), publicBaseUrl: 'http://127.0.0.1:4000/v1',
+      loadRunData: async () => {
+        told.push('tried');
+        return Promise.reject(new ProblemError('service_unavailable', 'no memory', { code: 'memory_short', retryAfterS: 2 }));
+      },
+    } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
+    const aside = async () => told.push('stepped aside') > 0;
+    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision: 1, delayMs: 0 }, aside } as unknown as Parameters<typeof runAttributionJob>[1];
+    await expect(runAttributionJob(services, job)).rejects.toThrow('no memory');
+    expect(told).toEqual(['tried', 'stepped aside', 'tried', 'stepped aside', 'tried']);
+  });
+
+  test('counts as large by the steps of its paths, however few there are', async () => {
+    const caller = await Caller.register(house.root);
+    const ask = async (steps: number): Promise<unknown> => {
+      const content = ['path,conversions,revenue,nulls', ...Array.from({ length: 3 }, (_, row) => `${'a > '.repeat(steps - 1)}b${row},1,10,0`)].join('\n');
+      const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
+      const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'markov' }, { prefer: 'respond-async' });
+      return (await owner.query('select is_large, data from jobs.waiting where singleton_key = $1', [uuidFromPublicId('attr', String(body['id']))])).rows[0];
+    };
+    expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 3 + 300 } });
+    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 3 + 27_000 } });
   });
 
   test('of a revision that was made already does nothing, whatever is made now', async () => {

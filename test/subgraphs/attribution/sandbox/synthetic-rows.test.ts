@@ -50,7 +50,7 @@ describe('synthetic rows', () => {
 
   test('no engine and no release makes other rows, unless the seed version says so', async () => {
     const { days } = await storedDays(clickhouse, { accountId: 'months', dataSourceId: 'ds_sandbox_shopify' }, { deduplicated: true, now: MEASURED_AT });
-    expect(days[0]).toEqual({ day: '2026-01-01', rows: 478, digest: 'conversions:423540054522005255 spend:10499816838800439151 touchpoints:7485345856879982986' });
+    expect(days[0]).toEqual({ day: '2026-01-01', rows: 478, pathSteps: 0, digest: 'conversions:423540054522005255 spend:10499816838800439151 touchpoints:7485345856879982986' });
   });
 
   test('shops differ, and the figures are those of a shop', async () => {

@@ -47,7 +47,7 @@ test('paths count by their last step; undated ones always, dated ones in the ran
   const rows = await countStoredRows(store.clickhouse, query('paths'), countedOnTheWay('paths'));
   expect(Object.fromEntries(rows.paths.revenueByLastStep)).toEqual({ b: 25, c: 7 });
   expect(rows.paths).toMatchObject({ conversions: 4, revenue: 32, touches: 2 * 5 + 1 + 2 });
-  expect((await storedDays(store.clickhouse, key('paths'), { deduplicated: true, now: MEASURED_AT })).days.map(({ day, rows: count }) => [day, count])).toEqual([['1970-01-01', 2], ['2025-01-01', 1], ['2025-02-01', 1]]);
+  expect((await storedDays(store.clickhouse, key('paths'), { deduplicated: true, now: MEASURED_AT })).days.map(({ day, rows: count, pathSteps }) => [day, count, pathSteps])).toEqual([['1970-01-01', 2, 3], ['2025-01-01', 1, 2], ['2025-02-01', 1, 2]]);
 });
 
 test('a day has one digest whatever the order and number of uploads, and another when anything in it changes', async () => {

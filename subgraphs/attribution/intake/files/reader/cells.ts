@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { MAX_TEXT_BYTES } from '../reading-limits.ts';
+import { MAX_PATH_STEPS, MAX_TEXT_BYTES } from '../reading-limits.ts';
 import type { RejectCode } from '../rejects.ts';
 import type { IntegerColumn, TextColumn, TextListColumn } from './block-columns.ts';
 import { DecimalReader } from './decimals.ts';
@@ -202,6 +202,7 @@ export class PathCell implements Cell {
       while (stepEnd > at && data[stepEnd - 1] === SPACE) stepEnd -= 1;
       if (stepEnd - at > MAX_TEXT_BYTES) return 'value_too_long';
       if (stepEnd > at) {
+        if (this.#steps === MAX_PATH_STEPS) return 'path_too_long';
         this.#bounds[2 * this.#steps] = at;
         this.#bounds[2 * this.#steps + 1] = stepEnd;
         this.#steps += 1;

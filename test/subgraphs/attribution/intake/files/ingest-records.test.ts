@@ -117,6 +117,13 @@ describe('rows that are refused', () => {
     expect(rows[1]!.message).toContain('"yesterday"');
   });
 
+  test('a path has as many steps as models can take', async () => {
+    const source = newSource();
+    const path = (steps: number): string => `${Array.from({ length: steps }, (_, step) => `c${step % 7}`).join(' > ')},1,10,0`;
+    const report = await upload(store.clickhouse, source, ['path,conversions,revenue,nulls', path(10_000), path(10_001)].join('\n'));
+    expect(report).toMatchObject({ rowsAccepted: 1, rowsRejected: 1, firstErrors: [{ line: 3, column: 'path', code: 'path_too_long', message: 'the path has more than 10,000 steps' }] });
+  });
+
   test('a deployment may narrow the dates', async () => {
     const room = new ReadingRoom({ folder: join(tmpdir(), 'liftgraph-test-narrow'), rowDates: { earliestDay: '2025-06-01', maxAheadHours: 0 } });
     const now = new Date('2026-01-01T12:00:00Z');
