@@ -1,4 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { NOUNS } from '../schema/contract/contract.ts';
+import { documentsOf } from '../schema/contract/documents.ts';
 import { composeSupergraph } from '../gateway/supergraph.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { EVENT_TYPES, messageSchema } from '../platform/events/event-catalogue.ts';
@@ -11,6 +13,7 @@ export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   const subgraphs = await buildSubgraphs({ backing: {} as BackingServices, keyPepper: Buffer.alloc(0), keyEncryptionKey: '', outgoing: {} as Caller, auditPlaces: { headsFile: '', archiveDirectory: '' }, clock: () => new Date(0) });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
   files.set('supergraph.graphql', `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`);
+  for (const noun of NOUNS) files.set(`operations/${noun.many}.graphql`, documentsOf(noun));
   for (const type of EVENT_TYPES) files.set(`events/${type}.json`, `${JSON.stringify(messageSchema(type), null, 2)}\n`);
   return files;
 }

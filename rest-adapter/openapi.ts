@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OWN_META } from '../schema/contract/terms.ts';
 import { API_VERSIONS } from '../schema/value-lists.ts';
 import { ACTIONS } from '../platform/auth/actions.ts';
 import { SCOPES } from '../platform/auth/principal.ts';
@@ -165,6 +166,7 @@ class Components {
       io: 'input',
       override: ({ jsonSchema }) => {
         const { openapi } = jsonSchema as { openapi?: Json };
+        for (const key of OWN_META) delete (jsonSchema as Json)[key];
         // Patterns behind a format only repeat it.
         if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
         if (openapi === undefined) return;

@@ -12,6 +12,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
 };
 
+/** What is wrong, for programs: the code that a rule of ours gives itself, or zod's. */
+export function faultCode(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'custom') return String((issue.params as { code?: string } | undefined)?.code ?? 'invalid_value');
+  return issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
+}
+
 /**
  * Says what a value has to be, in the words of the documentation, where its schema does not say so itself: the `error` of
  * zod's parse methods.

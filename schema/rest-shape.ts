@@ -1,5 +1,9 @@
 import { getNamedType, isCompositeType, isEnumType, isListType, isNonNullType, Kind, type DocumentNode, type FragmentDefinitionNode, type GraphQLOutputType, type GraphQLSchema, type GraphQLObjectType, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
+import { DIGITS } from './contract/contract.ts';
 import { roundHalfUp } from './rounding.ts';
+import { snakeCase } from './snake-case.ts';
+
+export { snakeCase };
 
 /** A JSON object as it stands in a REST body: snake_case members, lower-case enum values. */
 export type Json = Record<string, unknown>;
@@ -13,7 +17,7 @@ const RATIO_DIGITS = 4;
 /** Fields in major units of a currency; other floats are ratios or counts. */
 const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
-  'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison', 'Experiment.standardError',
+  'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
   'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
 ]);
 const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);
@@ -100,7 +104,7 @@ export class RestShape {
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {
   const isMoney = MONEY_FIELDS.has(field) || MONEY_FIELDS.has(`${parent}.${field}`);
-  const digits = isMoney || TWO_DIGIT_FIELDS.has(field) ? MONEY_DIGITS : RATIO_DIGITS;
+  const digits = DIGITS.get(`${parent}.${field}`) ?? (isMoney || TWO_DIGIT_FIELDS.has(field) ? MONEY_DIGITS : RATIO_DIGITS);
   switch (scalar) {
     case 'Float':
       return (value) => roundHalfUp(Number(value), digits);
@@ -120,9 +124,4 @@ function roundAll(value: unknown, digits: number): unknown {
   if (Array.isArray(value)) return value.map((item) => roundAll(item, digits));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundAll(item, digits)]));
-}
-
-/** `totalDeltaRCents` → `total_delta_r_cents`. */
-export function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }

@@ -1,6 +1,7 @@
-import type { z } from 'zod';
-import { faultMessage } from '../../schema/fault-message.ts';
+import { z } from 'zod';
+import { faultCode, faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
+import { snakeCase } from '../../schema/snake-case.ts';
 
 /**
  * Parses what a caller sent against a schema of ours.
@@ -14,6 +15,15 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   throw validationError(parsed.error.issues.flatMap(details), status);
 }
 
+/**
+ * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence.
+ * @throws ProblemError `validation_error`
+ */
+export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown): z.output<Schema> {
+  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && schema.shape[name] instanceof z.ZodOptional);
+  return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))));
+}
+
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */
 export function validationError(errors: readonly ProblemDetail[], status: 400 | 422): ProblemError {
   const first = errors[0]!;
@@ -23,14 +33,10 @@ export function validationError(errors: readonly ProblemDetail[], status: 400 | 
 function details(issue: z.core.$ZodIssue): ProblemDetail[] {
   const param = pointerTo(issue.path);
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: `${param}/${key}`, code: 'unknown_member', message: 'is not a member that is known here' }));
-  return [{ param, code: issue.code === 'custom' ? 'invalid_value' : issue.code, message: issue.message }];
+  return [{ param, code: faultCode(issue), message: issue.message }];
 }
 
 /** Where a member stands, as a JSON Pointer in the contract's snake_case. */
 export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${snakeCase(String(part))}`).join('');
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }

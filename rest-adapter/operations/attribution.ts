@@ -4,7 +4,7 @@ import { ATTRIBUTION_STATUSES, EXPORT_FORMATS, EXPORT_LEVELS, GRANULARITIES, MOD
 import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
-import { dateRange } from '../representations/date-range.ts';
+import { dateRange } from '../../schema/contract/date-range.ts';
 import { moment } from '../representations/moment.ts';
 import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { faultMessage } from '../../schema/fault-message.ts';
+import { faultCode, faultMessage } from '../../schema/fault-message.ts';
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
 import type { Step } from '../call.ts';
 import { headerName } from '../header-name.ts';
@@ -45,8 +45,7 @@ function details(issue: z.core.$ZodIssue, name: NamePath): ProblemDetail[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ param: name([...issue.path, key]), code: 'unknown_member', message: 'is not a member that is known here' }));
   // Zod reports a missing member as one of the wrong type or value.
   if (issue.input === undefined && issue.code !== 'custom') return [{ param, code: 'required', message: 'is required' }];
-  const code = issue.code === 'custom' ? String((issue.params as { code?: string } | undefined)?.code ?? 'invalid_value') : issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
-  return [{ param, code, message: issue.message }];
+  return [{ param, code: faultCode(issue), message: issue.message }];
 }
 
 /** The problem that lists all errors and leads with the first. */

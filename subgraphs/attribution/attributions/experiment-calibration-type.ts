@@ -1,9 +1,11 @@
 import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { experimentMethod } from '../../../schema/contract/experiments.ts';
+import { enumTypeOf } from '../../../platform/graph/contract-types.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateScalar } from '../../../platform/graph/scalars.ts';
-import { ExperimentMethodEnum } from '../experiments/experiment-type.ts';
 import type { ExperimentCalibration } from './figures.ts';
 
+const ExperimentMethodEnum = enumTypeOf(experimentMethod);
 const BasisEnum = enumOf(['touches', 'days'] as const);
 registerEnumType(BasisEnum, { name: 'ExperimentBasis', description: 'What the period of an experiment and the range of an analysis were compared by.' });
 

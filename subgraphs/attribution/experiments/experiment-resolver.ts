@@ -1,25 +1,23 @@
-import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, ID, Resolver } from 'type-graphql';
 import { z } from 'zod';
+import { experiment, experiments, type experimentFilter } from '../../../schema/contract/experiments.ts';
 import { assertAction } from '../../../platform/auth/actions.ts';
 import type { RequestContext } from '../../../platform/auth/principal.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
+import type { GraphRecord } from '../../../platform/graph/contract-types.ts';
+import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
+import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
-import { filterUuid, publicId, requireUuid } from '../../../platform/identifiers.ts';
+import { filterUuid, requireUuid } from '../../../platform/identifiers.ts';
 import { recordEnvelope, type TrustEnvelope } from '../../../platform/trust/envelope.ts';
 import type { Experiment } from './experiment.ts';
 import { ExperimentStore } from './experiment-store.ts';
-import {
-  CreateExperimentInput,
-  CreateExperimentPayload,
-  DeleteExperimentInput,
-  DeleteExperimentPayload,
-  ExperimentConnection,
-  ExperimentFilterInput,
-  ExperimentType,
-} from './experiment-type.ts';
 import { experimentEffect, recordExperiment, type ExperimentServices } from './record-experiment.ts';
 
-@Resolver(() => ExperimentType)
+const { Record, Query, Mutation, inputOf } = nounTypes(experiments);
+type Answer<Id extends keyof typeof experiments.operations> = Promise<Answered<typeof experiments, Id>>;
+
+@Resolver(() => Record)
 export class ExperimentResolver {
   readonly #services: ExperimentServices;
 
@@ -27,19 +25,19 @@ export class ExperimentResolver {
     this.#services = services;
   }
 
-  @Query(() => ExperimentType, { nullable: true, description: 'One experiment. Errors: RESOURCE_NOT_FOUND.' })
-  async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the experiment.' }) id: string): Promise<ExperimentType> {
+  @Query('getExperiment')
+  async experiment(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the experiment.' }) id: string): Answer<'getExperiment'> {
     const principal = assertAction(context.principal, 'experiment:read');
     const uuid = requireUuid('exp', id, 'experiment');
     return this.#present(await this.#services.database.asTenant(principal, (em) => new ExperimentStore(em).require(uuid)), context);
   }
 
-  @Query(() => ExperimentConnection, { nullable: true, description: 'Experiments of the account, newest first.' })
+  @Query('listExperiments')
   async experiments(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('filter', () => ExperimentFilterInput, { nullable: true }) filter?: ExperimentFilterInput | null,
-  ): Promise<Connection<ExperimentType>> {
+    @Arg('filter', inputOf('listExperiments'), { nullable: true }) filter?: z.output<typeof experimentFilter> | null,
+  ): Answer<'listExperiments'> {
     const principal = assertAction(context.principal, 'experiment:read');
     const narrowed = {
       dataSourceId: filter?.dataSourceId == null ? undefined : filterUuid('ds', filter.dataSourceId),
@@ -53,8 +51,8 @@ export class ExperimentResolver {
     });
   }
 
-  @Mutation(() => CreateExperimentPayload, { nullable: true, description: 'Records the result of an experiment; later causal analyses are calibrated by it. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
-  async createExperiment(@Ctx() context: RequestContext, @Arg('input', () => CreateExperimentInput) input: CreateExperimentInput): Promise<CreateExperimentPayload> {
+  @Mutation('createExperiment')
+  async createExperiment(@Ctx() context: RequestContext, @Arg('input', inputOf('createExperiment')) input: object): Answer<'createExperiment'> {
     const principal = assertAction(context.principal, 'experiment:write');
     const { database } = this.#services;
     const recorded = await exactlyOnce(database, context, {
@@ -62,14 +60,14 @@ export class ExperimentResolver {
       act: (settle) => recordExperiment(this.#services, principal, input, settle),
       recall: ({ experimentId }) => database.asTenant(principal, (em) => new ExperimentStore(em).require(experimentId)),
     });
-    const experiment = this.#present(recorded, context);
-    return { experiment, trust: experiment.trust };
+    const shown = this.#present(recorded, context);
+    return { experiment: shown, trust: shown.trust };
   }
 
-  @Mutation(() => DeleteExperimentPayload, { nullable: true, description: 'Deletes an experiment; analyses that used it keep what they computed. Errors: RESOURCE_NOT_FOUND.' })
-  async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', () => DeleteExperimentInput) input: DeleteExperimentInput): Promise<DeleteExperimentPayload> {
+  @Mutation('deleteExperiment')
+  async deleteExperiment(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteExperiment')) { id }: { id: string }): Answer<'deleteExperiment'> {
     const principal = assertAction(context.principal, 'experiment:write');
-    const uuid = requireUuid('exp', input.id, 'experiment');
+    const uuid = requireUuid('exp', id, 'experiment');
     const { database } = this.#services;
     await exactlyOnce(database, context, {
       effect: z.object({}),
@@ -81,25 +79,11 @@ export class ExperimentResolver {
         }),
       recall: () => Promise.resolve(),
     });
-    return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
+    return { id, deleted: true, trust: this.#trust(context, 1) };
   }
 
-  #present(experiment: Experiment, context: RequestContext): ExperimentType {
-    const { channel, method, incrementalRevenue, standardError, currency, environment, createdAt } = experiment;
-    return {
-      id: publicId('exp', experiment.id),
-      dataSourceId: publicId('ds', experiment.dataSourceId),
-      channel,
-      method,
-      period: [experiment.periodStart, experiment.periodEnd],
-      incrementalRevenue,
-      standardError,
-      currency,
-      notes: experiment.notes ?? null,
-      environment,
-      createdAt,
-      trust: this.#trust(context, 1),
-    };
+  #present(row: Experiment, context: RequestContext): GraphRecord<typeof experiment> {
+    return { ...presentRecord(experiment, row, { period: [row.periodStart, row.periodEnd] }), trust: this.#trust(context, 1) };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {

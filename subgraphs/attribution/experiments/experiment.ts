@@ -1,9 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { EXPERIMENT_METHODS } from '../../../schema/value-lists.ts';
+import type { ExperimentRecord } from '../../../schema/contract/experiments.ts';
 import type { Environment } from '../../../platform/auth/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
-export type ExperimentMethod = (typeof EXPERIMENT_METHODS)[number];
+export type ExperimentMethod = ExperimentRecord['method'];
 
 const ExperimentSchema = defineEntity({
   name: 'Experiment',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { EXPERIMENT_METHODS } from '../../../schema/value-lists.ts';
+import { newExperiment } from '../../../schema/contract/experiments.ts';
 import type { Principal } from '../../../platform/auth/principal.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
 import { newUuid, publicId, requireUuid, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { namesOf } from '../data-sources/channel-names.ts';
@@ -21,22 +21,6 @@ export interface ExperimentServices extends SourceServices {
 
 /** Currency of a source whose rows name none. */
 const DEFAULT_CURRENCY = 'USD';
-/** Far above any shop, and far below where cents are lost in a double. */
-const MAX_AMOUNT = 1e12;
-/** The smallest standard error that two decimals can show. */
-const LEAST_ERROR = 0.01;
-
-const request = z.object({
-  dataSourceId: z.string(),
-  channel: z.string().min(1).max(512),
-  method: z.enum(EXPERIMENT_METHODS),
-  period: z.array(z.string()),
-  incrementalRevenue: z.number().min(-MAX_AMOUNT).max(MAX_AMOUNT),
-  standardError: z.number().min(LEAST_ERROR).max(MAX_AMOUNT),
-  currency: z.string().nullish(),
-  notes: z.string().max(2_000).nullish(),
-});
-
 /** The experiment that was recorded. */
 export const experimentEffect = z.object({ experimentId: uuid });
 
@@ -47,7 +31,7 @@ export const experimentEffect = z.object({ experimentId: uuid });
  *   period: it would count twice.
  */
 export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof experimentEffect>>): Promise<Experiment> {
-  const input = parseInput(request, rawInput);
+  const input = parseGraphInput(newExperiment, rawInput);
   const now = services.clock();
   const period = parseDateRange(input.period, now, principal.environment, 'period');
   const accountId = principal.accountId as Uuid;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayRangeFault, MAX_RANGE_DAYS } from '../../schema/day-range.ts';
+import { dayRangeFault, MAX_RANGE_DAYS } from '../day-range.ts';
 
 // Whether it is a calendar date is checked on the range as a whole, so that one message says so.
 const day = z.string().meta({ format: 'date' });

@@ -1,0 +1,118 @@
+import 'reflect-metadata';
+import type { GraphQLScalarType } from 'graphql';
+import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
+import { z } from 'zod';
+import { graphTypes } from '../../schema/contract/terms.ts';
+import type * as domain from '../trust/envelope.ts';
+import { enumOf } from './enum-of.ts';
+import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
+import { TrustEnvelope } from './trust-type.ts';
+
+/** The graph's types of the shapes in `schema/contract`. A shape has one type per process, however often it is asked for. */
+
+export type Trusted = { readonly trust: domain.TrustEnvelope };
+/** What a resolver gives for a record. */
+export type GraphRecord<Schema extends z.ZodObject> = z.output<Schema> & Trusted;
+
+const SCALARS = { ID, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
+const types = new WeakMap<z.ZodType, object>();
+
+function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
+  const type = (types.get(schema) as Type | undefined) ?? make();
+  types.set(schema, type);
+  return type;
+}
+
+/** The schema that one was made from by adding documentation or checks. */
+function origin(schema: z.ZodType): z.ZodType {
+  const { parent } = schema._zod;
+  return parent === undefined ? schema : origin(parent as z.ZodType);
+}
+
+/** Documentation of a member, from the outside in. */
+function said(schema: z.ZodType): z.GlobalMeta {
+  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? said(schema.def.innerType as z.ZodType) : {};
+  return { ...inner, ...schema.meta() };
+}
+
+export function descriptionOf(schema: z.ZodType): string {
+  const { graph, description } = said(schema);
+  const text = graph ?? description;
+  if (text === undefined) throw new Error('a member of the contract has no description');
+  return text;
+}
+
+/** The type of records; `trust` is the description of the envelope that they carry, and parts of records carry none. */
+export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema, trust: string): ClassType<GraphRecord<Schema>>;
+export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema): ClassType<z.output<Schema>>;
+export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
+  return kept(origin(schema), () => {
+    const name = graphTypes.get(schema)?.name ?? schema.meta()?.id;
+    if (name === undefined) throw new Error('a record of the contract has no name');
+    const type = classNamed(name);
+    ObjectType(name, { description: graphTypes.get(schema)?.description ?? descriptionOf(schema) })(type);
+    addFields(type, schema.shape);
+    if (trust !== undefined) Field(() => TrustEnvelope, { description: trust })(type.prototype as object, 'trust');
+    return type;
+  });
+}
+
+export function inputTypeOf<Schema extends z.ZodObject>(name: string, schema: Schema, description = descriptionOf(schema)): ClassType<z.output<Schema>> {
+  const type = classNamed(name);
+  InputType(name, { description })(type);
+  addFields(type, schema.shape);
+  return type as ClassType<z.output<Schema>>;
+}
+
+/** GraphQL's enum of a list of values; the schemas that only describe it anew share it. */
+export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEnum<Value>): Readonly<Record<string, Value[keyof Value]>> {
+  return kept(origin(schema), () => {
+    const { name, description } = graphTypes.get(schema) ?? {};
+    if (name === undefined) throw new Error(`the enum of ${schema.options.join(', ')} has no name in the graph`);
+    const type = enumOf(schema.options);
+    registerEnumType(type, { name, ...(description !== undefined && { description }) });
+    return type;
+  });
+}
+
+function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
+  for (const [name, member] of Object.entries(shape)) {
+    const schema = member as z.ZodType;
+    const { inner, nullable } = unwrapped(schema);
+    // At once: type-graphql finds an enum that is registered later in no schema.
+    const made = typeOf(inner);
+    Field(() => made, { nullable, description: descriptionOf(schema) })(type.prototype as object, name);
+  }
+}
+
+function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nullable: boolean } {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return { inner: unwrapped(schema.def.innerType as z.ZodType).inner, nullable: true };
+  return { inner: schema, nullable: false };
+}
+
+type GraphType = GraphQLScalarType | ClassType | object;
+
+function typeOf(schema: z.ZodType): GraphType | [GraphType] {
+  const { scalar } = said(schema);
+  if (scalar !== undefined) return SCALARS[scalar];
+  if (schema instanceof z.ZodObject) return objectTypeOf(schema);
+  if (schema instanceof z.ZodEnum) return enumTypeOf(schema as z.ZodEnum<Record<string, string>>);
+  if (schema instanceof z.ZodArray) return [typeOf(schema.def.element as z.ZodType)];
+  if (schema instanceof z.ZodTuple) return [typeOf(schema.def.items[0] as z.ZodType)];
+  if (schema instanceof z.ZodCodec) return typeOf(schema.def.in as z.ZodType);
+  // What REST takes in many forms, the graph takes in the first.
+  if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType);
+  if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType);
+  if (schema instanceof z.ZodBoolean) return Boolean;
+  if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;
+  if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? Int : Float;
+  const format = (schema as { format?: string | null }).format ?? (schema.meta() as { format?: string } | undefined)?.format;
+  if (format === 'datetime') return DateTimeScalar;
+  return format === 'date' ? DateScalar : String;
+}
+
+/** A class that is called so. */
+export function classNamed(name: string): ClassType {
+  // oxlint-disable-next-line typescript/no-extraneous-class -- its members are what the decorators say
+  return { [name]: class {} }[name]!;
+}

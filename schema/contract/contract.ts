@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { experiments } from './experiments.ts';
+import type { Noun } from './noun.ts';
+
+/** Every noun whose shape stands here; the others are still written by hand. */
+export const NOUNS = [experiments] as const satisfies readonly Noun[];
+
+/** Decimals that REST shows of a member, by `Type.member` of the graph. */
+export const DIGITS: ReadonlyMap<string, number> = new Map(
+  NOUNS.flatMap(({ record }) =>
+    Object.entries(record.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
+      const digits = member.meta()?.digits;
+      return digits === undefined ? [] : [[`${String(record.meta()?.id)}.${name}`, digits] as const];
+    }),
+  ),
+);

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { snakeCase } from '../snake-case.ts';
+import { ownRestForm } from './terms.ts';
+
+const forms = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The schema of what REST reads and writes: members in snake_case, texts where the graph has a `Date`. What needs no change stays itself. */
+export function restForm<Schema extends z.ZodType>(schema: Schema): Schema extends z.ZodObject ? z.ZodObject : z.ZodType {
+  let form = forms.get(schema);
+  if (form === undefined) {
+    form = made(schema);
+    forms.set(schema, form);
+  }
+  return form as Schema extends z.ZodObject ? z.ZodObject : z.ZodType;
+}
+
+function made(schema: z.ZodType): z.ZodType {
+  const own = ownRestForm(schema);
+  if (own !== undefined) return documented(own, schema);
+  if (schema instanceof z.ZodObject) return objectForm(schema);
+  if (schema instanceof z.ZodCodec) return documented(restForm(schema.def.in as z.ZodType), schema);
+  const inner = innerOf(schema);
+  if (inner === undefined || restForm(inner) === inner) return schema;
+  const form = restForm(inner);
+  if (schema instanceof z.ZodOptional) return documented(form.optional(), schema);
+  if (schema instanceof z.ZodNullable) return documented(form.nullable(), schema);
+  return documented(z.array(form).check(...((schema.def as z.core.$ZodArrayDef).checks ?? []) as z.core.$ZodCheck<unknown[]>[]), schema);
+}
+
+function innerOf(schema: z.ZodType): z.ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return schema.def.innerType as z.ZodType;
+  return schema instanceof z.ZodArray ? (schema.def.element as z.ZodType) : undefined;
+}
+
+function objectForm(schema: z.ZodObject): z.ZodObject {
+  const plain = z.object(Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [snakeCase(name), restForm(member as z.ZodType)])));
+  // Rules between members know the graph's names.
+  const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
+  const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {
+    const { error } = rules.safeParse(fromRest(schema, payload.value));
+    for (const issue of error?.issues ?? []) payload.issues.push({ ...issue, path: issue.path.map((part) => (typeof part === 'string' ? snakeCase(part) : part)), input: payload.value } as z.core.$ZodRawIssue);
+  });
+  return documented(ruled, schema) as z.ZodObject;
+}
+
+function documented(form: z.ZodType, schema: z.ZodType): z.ZodType {
+  const said = schema.meta();
+  return said === undefined ? form : form.meta(said);
+}
+
+/** What REST sent, parsed by the form of a schema, with the graph's names. */
+export function fromRest(schema: z.ZodType, value: unknown): unknown {
+  if (schema instanceof z.ZodObject) {
+    const given = value as Readonly<Record<string, unknown>>;
+    return Object.fromEntries(
+      Object.entries(schema.shape)
+        .map(([name, member]) => [name, member as z.ZodType, given[snakeCase(name)]] as const)
+        .filter(([, , each]) => each !== undefined)
+        .map(([name, member, each]) => [name, fromRest(member, each)]),
+    );
+  }
+  const inner = innerOf(schema);
+  if (inner === undefined || value === null || value === undefined) return value;
+  return schema instanceof z.ZodArray ? (value as readonly unknown[]).map((each) => fromRest(inner, each)) : fromRest(inner, value);
+}

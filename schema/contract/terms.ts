@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../value-lists.ts';
+import { dateRange } from './date-range.ts';
+
+/** Prefix of a public id, as `platform/identifiers.ts` knows them. */
+export type Prefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
+
+declare module 'zod' {
+  /** What zod does not say of a member; no word of it reaches a document. */
+  interface GlobalMeta {
+    /** What the graph says of it, where that is not what `description` says. */
+    graph?: string;
+    /** GraphQL's scalar, where the type does not say it. */
+    scalar?: 'ID' | 'Float' | 'Cents' | 'JSON' | 'URL';
+    /** Kind of the id that stands here. */
+    prefix?: Prefix;
+    /** Decimals that REST shows; money has two, and whatever says nothing has four. */
+    digits?: number;
+  }
+}
+
+/** The members of `GlobalMeta` that are ours. */
+export const OWN_META = ['graph', 'scalar', 'prefix', 'digits'] as const;
+
+/** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
+export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
+
+/*
+ * The terms that shapes are made of. Members are called as in the graph and in the code, `dataSourceId`; REST says `data_source_id`.
+ * What zod calls the output of a schema is the graph's value, its input is REST's: a `Date` here is a text there.
+ */
+
+const restForms = new WeakMap<z.ZodType, z.ZodType>();
+
+/** A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it. */
+function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
+  restForms.set(schema, form);
+  return schema;
+}
+
+/** The form of a member that REST takes in another, also under the documentation that was added to it. */
+export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
+  const { parent } = schema._zod;
+  return restForms.get(schema) ?? (parent === undefined ? undefined : ownRestForm(parent as z.ZodType));
+}
+
+export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
+/** An id that a caller names; in the graph, what cannot be one names nothing. */
+export const namedId = (prefix: Prefix) => inRest(z.string().min(1).max(128), id(prefix));
+export const money = z.number().meta({ digits: 2 });
+/** Minor units, exact beyond 32 bits. */
+export const cents = z.int().meta({ scalar: 'Cents' });
+/** Figures by the name of a channel, whose names stay as they are. */
+export const byChannel = z.record(z.string(), z.number().nullable());
+export const moment = z.codec(z.iso.datetime(), z.date(), { decode: (text) => new Date(text), encode: (date) => date.toISOString() });
+/** First and last day, both included, UTC. */
+export const days = z.tuple([z.iso.date(), z.iso.date()]);
+/** A range that a caller names. */
+export const namedDays = inRest(dateRange, z.array(z.string().meta({ format: 'date' })));
+/** Which currency a caller means; another than that of the source is refused by the verb. */
+export const namedCurrency = inRest(z.string().length(3), z.string());
+export const environment = z.enum(ENVIRONMENTS).register(graphTypes, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });
+export const channelName = z.string().min(1).max(512);
