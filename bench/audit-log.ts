@@ -2,18 +2,18 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { RequestContext } from '../platform/auth/principal.ts';
-import { AuditArchive } from '../platform/events/audit-archive.ts';
-import { archiveAuditLog } from '../platform/events/archive-audit-log.ts';
-import { eventsOwner } from '../platform/events/migrations.ts';
+import type { RequestContext } from '../schema/principal.ts';
+import { AuditArchive } from '../services/audit/audit-archive.ts';
+import { archiveAuditLog } from '../services/audit/archive-audit-log.ts';
+import { eventsOwner } from '../services/events/migrations.ts';
 import { newUuid } from '../platform/identifiers.ts';
 import { openDatabase } from '../platform/postgres/database.ts';
 import { startEmbeddedPostgres } from '../platform/postgres/embedded-server.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
-import { KeyVault } from '../platform/trust/key-vault.ts';
-import { trustOwner } from '../platform/trust/migrations.ts';
-import { SigningKeyStore } from '../platform/trust/signing-key-store.ts';
+import { KeyVault } from '../services/trust/key-vault.ts';
+import { trustOwner } from '../services/trust/migrations.ts';
+import { SigningKeyStore } from '../services/trust/signing-key-store.ts';
 import { auditHeadSigner, auditLog, auditSealer } from '../processes/audit-services.ts';
 
 /**

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateShop } from '../examples/shop/generate.ts';
 import { SHOP_DAYS } from '../examples/shop/shop-calendar.ts';
-import { loadConfig } from '../platform/config/config.ts';
+import { loadConfig } from '../processes/config/config.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
 import { startAll } from '../processes/roles/all.ts';
 

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EVENT_CATALOGUE } from '../platform/events/event-catalogue.ts';
-import { eventsOwner } from '../platform/events/migrations.ts';
-import { recordEvent } from '../platform/events/outbox.ts';
-import { startRelay } from '../platform/events/relay.ts';
-import { startDeliveryWorker } from '../platform/events/webhooks/delivery-worker.ts';
-import { EndpointSecrets } from '../platform/events/webhooks/endpoint-secret.ts';
-import { insertEndpoint } from '../platform/events/webhooks/endpoint-store.ts';
-import { fanOut } from '../platform/events/webhooks/fan-out.ts';
-import { newWebhookSecret } from '../platform/events/webhooks/signature.ts';
+import { EVENT_CATALOGUE } from '../schema/event-catalogue.ts';
+import { eventsOwner } from '../services/events/migrations.ts';
+import { recordEvent } from '../services/events/outbox.ts';
+import { startRelay } from '../services/events/relay.ts';
+import { startDeliveryWorker } from '../services/webhooks/delivery-worker.ts';
+import { EndpointSecrets } from '../services/webhooks/endpoint-secret.ts';
+import { insertEndpoint } from '../services/webhooks/endpoint-store.ts';
+import { fanOut } from '../services/webhooks/fan-out.ts';
+import { newWebhookSecret } from '../services/webhooks/signature.ts';
 import { newUuid } from '../platform/identifiers.ts';
 import { createCaller } from '../platform/outgoing/caller.ts';
 import { openDatabase, wholeAccount } from '../platform/postgres/database.ts';
@@ -21,7 +21,7 @@ import { startEmbeddedPostgres } from '../platform/postgres/embedded-server.ts';
 import { migrate } from '../platform/postgres/migrate.ts';
 import { createPubSub, pubSubOwner } from '../platform/postgres/pub-sub.ts';
 import { createLogger } from '../platform/telemetry/logs.ts';
-import { KeyVault } from '../platform/trust/key-vault.ts';
+import { KeyVault } from '../services/trust/key-vault.ts';
 
 /**
  * How long after its commit an event is first sent, at a steady pace, and how many a second one process relays, sends and

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApolloServer } from '@apollo/server';
 import type { DocumentNode, ExecutionResult, FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { freshContext } from '../platform/graph/request-context.ts';
 import { EventStream } from './event-stream.ts';
 import { loadNamedDocuments, type NamedDocument } from './named-documents.ts';

@@ -1,7 +1,7 @@
 import { RemoteGraphQLDataSource, type GraphQLDataSource, type GraphQLDataSourceProcessOptions } from '@apollo/gateway';
 import { execute, GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { withCrossingErrors } from '../platform/graph/crossing-errors.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';

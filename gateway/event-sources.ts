@@ -1,7 +1,7 @@
 import { GraphQLError, subscribe, type DocumentNode, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import { unavailable, type RemoteSubgraph } from './data-sources.ts';

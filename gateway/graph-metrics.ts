@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { OperationTypeNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { ProblemError } from '../schema/problems.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import type { GraphClient } from './client.ts';
 import { EventStream } from './event-stream.ts';
 import { publicRequests } from './public-request.ts';

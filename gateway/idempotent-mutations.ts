@@ -1,9 +1,9 @@
 import { HeaderMap, type ApolloServerPlugin, type GraphQLRequestContextWillSendResponse, type GraphQLResponse } from '@apollo/server';
 import type { DocumentNode, FormattedExecutionResult, OperationDefinitionNode } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
-import type { Claims, Taken } from '../platform/idempotency/claims.ts';
-import { claimScope, fingerprintOf, isKept, rightsOf } from '../platform/idempotency/idempotency-key.ts';
+import type { RequestContext } from '../schema/principal.ts';
+import type { Claims, Taken } from '../services/idempotency/claims.ts';
+import { claimScope, fingerprintOf, isKept, rightsOf } from '../services/idempotency/idempotency-key.ts';
 import type { PublicErrors } from './public-errors.ts';
 import { keptResult, publicRequests, type KeptResult, type PublicRequest } from './public-request.ts';
 import { rootFields } from './root-fields.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { addressBlock } from '../platform/auth/address-block.ts';
-import type { Admission, Admitted, ShownCredential } from '../platform/auth/admission.ts';
-import type { RequestOrigin } from '../platform/auth/principal.ts';
-import { grantSandboxWishes, type SandboxWishes } from '../platform/auth/sandbox-wishes.ts';
+import { addressBlock } from '../services/identity/admission/address-block.ts';
+import type { Admission, Admitted, ShownCredential } from '../services/identity/admission/admission.ts';
+import type { RequestOrigin } from '../schema/principal.ts';
+import { grantSandboxWishes, type SandboxWishes } from '../services/identity/admission/sandbox-wishes.ts';
 import type { PublicRequest } from './public-request.ts';
 
 export interface PublicAdmissionOptions {

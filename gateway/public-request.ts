@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
-import type { RequestContext, RequestOrigin } from '../platform/auth/principal.ts';
-import type { RateWindow } from '../platform/auth/rate-limits.ts';
-import type { HeldClaim } from '../platform/idempotency/claims.ts';
+import type { RequestContext, RequestOrigin } from '../schema/principal.ts';
+import type { RateWindow } from '../services/identity/limits/rate-limits.ts';
+import type { HeldClaim } from '../services/idempotency/claims.ts';
 
 /** The answer to a mutation with an idempotency key, as it is kept for whoever sends it again. */
 export const keptResult = z.object({ status: z.int().optional(), result: z.record(z.string(), z.unknown()) });

@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import { ProblemError } from '../schema/problems.ts';
-import type { Admission } from '../platform/auth/admission.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { Admission } from '../services/identity/admission/admission.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { DocumentShapes } from './document-shape.ts';
 import { assertSoundInput } from './operation-input.ts';
 import { assertFittingVariables } from './operation-variables.ts';

@@ -1,7 +1,7 @@
 import type { GraphQLDataSource } from '@apollo/gateway';
 import type { FetchNode } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult } from 'graphql';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import type { Planner } from './planner.ts';
 
 /** Answers a document without the gateway's executor. */

@@ -1,7 +1,7 @@
 import type { DocumentNode, OperationDefinitionNode } from 'graphql';
-import { addressBlock } from '../platform/auth/address-block.ts';
-import type { Admission } from '../platform/auth/admission.ts';
-import type { StrangerClass } from '../platform/auth/rate-limits.ts';
+import { addressBlock } from '../services/identity/admission/address-block.ts';
+import type { Admission } from '../services/identity/admission/admission.ts';
+import type { StrangerClass } from '../services/identity/limits/rate-limits.ts';
 import type { PublicRequest } from './public-request.ts';
 import { rootFields } from './root-fields.ts';
 

@@ -1,7 +1,7 @@
 import { buildOperationContext, executeQueryPlan, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { crossingError, withCrossingErrors } from '../platform/graph/crossing-errors.ts';
 import { freshContext } from '../platform/graph/request-context.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';

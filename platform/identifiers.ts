@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
-import { SANDBOX_SOURCES } from './sandbox-sources.ts';
+import { SANDBOX_SOURCES } from '../schema/sandbox-sources.ts';
 
 /** Prefix of every public identifier; the part behind it is the object's UUID in 22 base62 characters. */
 export type IdPrefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';

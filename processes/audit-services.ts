@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { Config } from '../platform/config/config.ts';
-import { AuditArchive } from '../platform/events/audit-archive.ts';
-import { AddressHasher } from '../platform/events/audit-entry.ts';
-import { AuditHeadSigner } from '../platform/events/audit-head-signer.ts';
-import { AuditHeadsFile, type FindHeadKey } from '../platform/events/audit-heads.ts';
-import { AuditLog } from '../platform/events/audit-log.ts';
-import { AuditSealer } from '../platform/events/audit-sealer.ts';
+import type { Config } from './config/config.ts';
+import { AuditArchive } from '../services/audit/audit-archive.ts';
+import { AddressHasher } from '../services/audit/audit-entry.ts';
+import { AuditHeadSigner } from '../services/audit/audit-head-signer.ts';
+import { AuditHeadsFile, type FindHeadKey } from '../services/audit/audit-heads.ts';
+import { AuditLog } from '../services/audit/audit-log.ts';
+import { AuditSealer } from '../services/audit/audit-sealer.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
-import { PublicKeyStore, type SigningKeyStore } from '../platform/trust/signing-key-store.ts';
+import { PublicKeyStore, type SigningKeyStore } from '../services/trust/signing-key-store.ts';
 
 /** Where the parts of the audit log are that the database does not hold. */
 export interface AuditPlaces {

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { authOwner } from '../platform/auth/migrations.ts';
+import { authOwner } from '../services/identity/migrations.ts';
 import { connectClickHouse, type ClickHouse } from '../platform/clickhouse/client.ts';
 import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
-import type { Config } from '../platform/config/config.ts';
-import { eventsOwner } from '../platform/events/migrations.ts';
-import { createJobs, type Jobs } from '../platform/events/jobs.ts';
-import { jobsOwner } from '../platform/events/jobs-migrations.ts';
-import { idempotencyOwner } from '../platform/idempotency/migrations.ts';
+import type { Config } from './config/config.ts';
+import { eventsOwner } from '../services/events/migrations.ts';
+import { createJobs, type Jobs } from '../platform/jobs/jobs.ts';
+import { jobsOwner } from '../platform/jobs/jobs-migrations.ts';
+import { idempotencyOwner } from '../services/idempotency/migrations.ts';
 import type { DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../platform/postgres/database.ts';
 import { showPool } from '../platform/postgres/pool-metrics.ts';
 import type { MigrationOwner } from '../platform/postgres/migrate.ts';
-import { trustOwner } from '../platform/trust/migrations.ts';
+import { trustOwner } from '../services/trust/migrations.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../platform/postgres/pub-sub.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';
 import { agentsOwner } from '../subgraphs/agents/migrations.ts';
@@ -20,7 +20,7 @@ import { agentsEntities } from '../subgraphs/agents/subgraph.ts';
 import { attributionOwner } from '../subgraphs/attribution/migrations.ts';
 import { attributionEntities } from '../subgraphs/attribution/subgraph.ts';
 import { ReadingRoom } from '../subgraphs/attribution/intake/files/reading-room.ts';
-import { migrateColumnarTables } from '../subgraphs/attribution/touchpoints/columnar-schema.ts';
+import { migrateColumnarTables } from '../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
 import type { DiskWatch } from './disk-watch.ts';
 
 /** Everyone who has tables in PostgreSQL. */

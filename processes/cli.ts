@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { ENVIRONMENTS, MODELS } from '../schema/value-lists.ts';
-import { PLANS, type Plan } from '../platform/auth/principal.ts';
+import { PLANS, type Plan } from '../schema/principal.ts';
 import type { NewAccountOptions, NewKeyOptions } from './cli/admin-command.ts';
 import type { AnalyzeOptions } from './cli/analyze-command.ts';
 import type { AuditArchiveOptions, AuditVerifyOptions } from './cli/audit-command.ts';

@@ -3,7 +3,7 @@ import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { addressBlock } from '../platform/auth/address-block.ts';
+import { addressBlock } from '../services/identity/admission/address-block.ts';
 import { clientAddress } from '../rest-adapter/client-address.ts';
 import { Arrivals } from './arrivals.ts';
 import { ConnectionCaps, type ConnectionLimits } from './connection-caps.ts';

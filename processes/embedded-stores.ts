@@ -1,5 +1,5 @@
 import { startEmbeddedClickHouse } from '../platform/clickhouse/embedded-server.ts';
-import type { Config } from '../platform/config/config.ts';
+import type { Config } from './config/config.ts';
 import { externalDatabaseUrls, type DatabaseUrls } from '../platform/postgres/application-role.ts';
 import { startEmbeddedPostgres } from '../platform/postgres/embedded-server.ts';
 import type { Logger } from '../platform/telemetry/logs.ts';

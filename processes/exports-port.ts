@@ -1,8 +1,8 @@
-import { assertAction } from '../platform/auth/actions.ts';
-import { auditActor, recordAuditEvent } from '../platform/events/audit-event.ts';
+import { assertAction } from '../schema/actions.ts';
+import { auditActor, recordAuditEvent } from '../services/audit/audit-event.ts';
 import { requireUuid } from '../platform/identifiers.ts';
 import type { ExportAttribution } from '../rest-adapter/call.ts';
-import { exportAttribution, type ExportServices } from '../subgraphs/attribution/attributions/export-attribution.ts';
+import { exportAttribution, type ExportServices } from '../subgraphs/attribution/analysis/attributions/export-attribution.ts';
 
 /** Lets the REST door download from the attribution subgraph of the same process. */
 export function localExports(services: ExportServices): ExportAttribution {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
 import { EXPORT_FORMATS, EXPORT_LEVELS } from '../schema/value-lists.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
 import type { ExportAttribution } from '../rest-adapter/call.ts';

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ComputePool } from '../compute/pool.ts';
 import type { ClickHouse } from '../platform/clickhouse/client.ts';
-import { queueStanding } from '../platform/events/queue-standing.ts';
+import { queueStanding } from '../platform/jobs/queue-standing.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../rest-adapter/representations/health-report.ts';
-import { RUN_QUEUE } from '../subgraphs/attribution/attributions/run-attribution.ts';
+import { RUN_QUEUE } from '../subgraphs/attribution/analysis/attributions/run-attribution.ts';
 import type { DiskWatch } from './disk-watch.ts';
 
 export interface HealthOptions {

@@ -19,7 +19,7 @@ const commands = {
 /** Test files wait for servers and leases half of their time: four at a time keep two cores busy. */
 const SIDE_BY_SIDE = '--maxWorkers=4';
 /** What measures how soon something happens: one at a time. */
-const ALONE = 'test/(faults/(admission|database-outage|graceful-stop|graphql-bombs)|platform/events/webhooks/delivery-pace)\\.test';
+const ALONE = 'test/(faults/(admission|database-outage|graceful-stop|graphql-bombs)|services/webhooks/delivery-pace)\\.test';
 /**
  * What property tests draw their examples by, unless `--seed` names another: a test that turns red does so for what was
  * changed, and not for that day's draw. `npm run explore` draws others.

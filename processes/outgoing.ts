@@ -1,5 +1,5 @@
-import type { Config } from '../platform/config/config.ts';
-import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../platform/events/webhooks/send-message.ts';
+import type { Config } from './config/config.ts';
+import { SEND_TIMEOUT_MS, SHOWN_RESPONSE_BYTES } from '../services/webhooks/send-message.ts';
 import { createCaller, type Caller } from '../platform/outgoing/caller.ts';
 
 /** The way out of this process, to addresses that customers name. */

@@ -3,7 +3,7 @@ import { NOUNS } from '../schema/contract/contract.ts';
 import { documentsOf } from '../schema/contract/documents.ts';
 import { composeSupergraph } from '../gateway/supergraph.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
-import { EVENT_TYPES, messageSchema } from '../platform/events/event-catalogue.ts';
+import { EVENT_TYPES, messageSchema } from '../schema/event-catalogue.ts';
 import type { BackingServices } from './backing-services.ts';
 import { buildSubgraphs } from './subgraph-set.ts';
 

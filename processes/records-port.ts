@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { assertAction } from '../platform/auth/actions.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
-import { digested, digestOf } from '../platform/idempotency/content-digest.ts';
-import { exactlyOnce } from '../platform/idempotency/exactly-once.ts';
-import { idempotencyConflict } from '../platform/idempotency/idempotency-key.ts';
+import { assertAction } from '../schema/actions.ts';
+import type { RequestContext } from '../schema/principal.ts';
+import { digested, digestOf } from '../services/idempotency/content-digest.ts';
+import { exactlyOnce } from '../services/idempotency/exactly-once.ts';
+import { idempotencyConflict } from '../services/idempotency/idempotency-key.ts';
 import { requireUuid } from '../platform/identifiers.ts';
 import type { Database } from '../platform/postgres/database.ts';
 import { contentKind, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
 import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
-import { recordsReport, type ReceiveRecords, type RecordsReport } from '../subgraphs/attribution/data-sources/records.ts';
+import { recordsReport, type ReceiveRecords, type RecordsReport } from '../subgraphs/attribution/intake/data-sources/records.ts';
 
 const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string().nullable() });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { ProblemError } from '../schema/problems.ts';
-import type { RequestContext } from '../platform/auth/principal.ts';
+import type { RequestContext } from '../schema/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
 import type { IngestRecords } from '../rest-adapter/call.ts';

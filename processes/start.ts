@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { useRateLimits } from '../platform/auth/rate-limits.ts';
-import { ConfigError, loadConfig, type Config } from '../platform/config/config.ts';
-import { describeConfig } from '../platform/config/describe-config.ts';
+import { useRateLimits } from '../services/identity/limits/rate-limits.ts';
+import { ConfigError, loadConfig, type Config } from './config/config.ts';
+import { describeConfig } from './config/describe-config.ts';
 import { createLogger, type Logger } from '../platform/telemetry/logs.ts';
-import { useTrustWeights } from '../platform/trust/weights.ts';
+import { useTrustWeights } from '../services/trust/weights.ts';
 import { ProblemError } from '../schema/problems.ts';
 import { killWithin } from './last-resort.ts';
 import { watchParent } from './parent-watch.ts';

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import type { Config } from '../platform/config/config.ts';
+import type { Config } from './config/config.ts';
 import type { ExampleFiles } from './example-files.ts';
 
 /** What the terminal shows once everything is up: where things are, what it lacks, and a first request to paste. */

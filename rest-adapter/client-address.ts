@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
-import type { RequestOrigin } from '../platform/auth/principal.ts';
+import type { RequestOrigin } from '../schema/principal.ts';
 
 const MAX_USER_AGENT_LENGTH = 256;
 

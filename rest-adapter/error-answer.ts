@@ -1,6 +1,6 @@
 import { PROBLEM_TYPES, ProblemError } from '../schema/problems.ts';
-import { ACTIONS } from '../platform/auth/actions.ts';
-import { challengeOf } from '../platform/auth/challenge.ts';
+import { ACTIONS } from '../schema/actions.ts';
+import { challengeOf } from '../services/identity/admission/challenge.ts';
 import type { Answer, Call } from './call.ts';
 import { rootUrl } from './links.ts';
 import { preferredType } from './media-type.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { OWN_META } from '../schema/contract/terms.ts';
 import { API_VERSIONS } from '../schema/value-lists.ts';
-import { ACTIONS } from '../platform/auth/actions.ts';
-import { SCOPES } from '../platform/auth/principal.ts';
-import { FORCIBLE_PROBLEMS, MAX_SANDBOX_DELAY_MS } from '../platform/auth/sandbox-wishes.ts';
+import { ACTIONS } from '../schema/actions.ts';
+import { SCOPES } from '../schema/principal.ts';
+import { FORCIBLE_PROBLEMS, MAX_SANDBOX_DELAY_MS } from '../services/identity/admission/sandbox-wishes.ts';
 import { CONTRACT, pathsOf } from './contract.ts';
 import { DOWNLOAD_MEDIA_TYPES } from './download-media.ts';
 import { headerName } from './header-name.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { ProblemType } from '../schema/problems.ts';
 import type { Json } from '../schema/rest-shape.ts';
-import type { Action } from '../platform/auth/actions.ts';
-import type { StrangerClass } from '../platform/auth/rate-limits.ts';
+import type { Action } from '../schema/actions.ts';
+import type { StrangerClass } from '../services/identity/limits/rate-limits.ts';
 
 export type { Json };
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { Admission } from '../platform/auth/admission.ts';
+import type { Admission } from '../services/identity/admission/admission.ts';
 import { ProblemError } from '../schema/problems.ts';
 import { securityHeaders } from './browser-rules.ts';
 import { CONTRACT } from './contract.ts';

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { RateLimitError, rateLimitHeaders, type RateWindow } from '../platform/auth/rate-limits.ts';
+import { RateLimitError, rateLimitHeaders, type RateWindow } from '../services/identity/limits/rate-limits.ts';
 import { setHeaders } from './set-headers.ts';
 
 /** Tells where the windows of a counted call stand, also when it exceeded them. @throws whatever counting throws */

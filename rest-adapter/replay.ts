@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { HeldClaim } from '../platform/idempotency/claims.ts';
+import type { HeldClaim } from '../services/idempotency/claims.ts';
 import type { Answer, Call } from './call.ts';
 import { answerWithEvents } from './event-answer.ts';
 import { isLast } from './job-progress.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../schema/problems.ts';
-import type { KeySet } from '../platform/trust/signing-key.ts';
+import type { KeySet } from '../services/trust/signing-key.ts';
 import type { Door } from './call.ts';
 import { errorObject } from './error-answer.ts';
 import { oauthMetadata } from './oauth/metadata.ts';

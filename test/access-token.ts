@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Client } from 'pg';
-import { sealApiKey } from '../platform/auth/api-key.ts';
+import { sealApiKey } from '../services/identity/keys/api-key.ts';
 import { newUuid } from '../platform/identifiers.ts';
 
 export interface TokenColumns {

@@ -1,5 +1,5 @@
-import type { Claims, KeyedRequest } from '../platform/idempotency/claims.ts';
-import { idempotencyConflict, idempotencyInProgress } from '../platform/idempotency/idempotency-key.ts';
+import type { Claims, KeyedRequest } from '../services/idempotency/claims.ts';
+import { idempotencyConflict, idempotencyInProgress } from '../services/idempotency/idempotency-key.ts';
 
 /** Claims of a door that has no database behind it: one process, no leases, nobody waits. */
 export function memoryClaims(): Claims & { readonly log: string[] } {

@@ -1,6 +1,6 @@
 import { NO_CHANNEL } from '../../compute/journey-tables.ts';
 import type { EventTable, PathTable } from '../../compute/journey-tables.ts';
-import type { RunData } from '../../subgraphs/attribution/attributions/analyze.ts';
+import type { RunData } from '../../subgraphs/attribution/analysis/attributions/analyze.ts';
 
 const ROOT = 0;
 /** More than any channel index: a node and a step make one number. */

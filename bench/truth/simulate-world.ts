@@ -2,7 +2,7 @@ import { NO_CHANNEL } from '../../compute/journey-tables.ts';
 import type { EventTable } from '../../compute/journey-tables.ts';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { DAY_S } from '../../compute/run-options.ts';
-import { fnv1a32 } from '../../subgraphs/attribution/journeys/user-hash.ts';
+import { fnv1a32 } from '../../subgraphs/attribution/analysis/journeys/user-hash.ts';
 import { Kind } from './candidate-history.ts';
 import type { CandidateHistory } from './candidate-history.ts';
 import { HistoryDraw } from './draw-history.ts';

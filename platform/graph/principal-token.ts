@@ -2,7 +2,7 @@ import { SignJWT, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
-import { ROLES, SCOPES, type RequestContext } from '../auth/principal.ts';
+import { ROLES, SCOPES, type RequestContext } from '../../schema/principal.ts';
 
 /** HTTP header and `extensions` member that carry the token from the gateway to a subgraph. */
 export const PRINCIPAL_HEADER = 'x-liftgraph-principal';

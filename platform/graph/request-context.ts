@@ -1,4 +1,4 @@
-import type { RequestContext } from '../auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 
 /**
  * One value per request: `create` runs on first use, and the value goes when the request's context does.

@@ -1,6 +1,6 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { z } from 'zod';
-import type { RequestContext } from '../auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { crossingError, withCrossingErrors } from './crossing-errors.ts';
 import { Documents } from './documents.ts';

@@ -3,7 +3,7 @@ import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph'
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import { parse, type GraphQLSchema } from 'graphql';
 import { buildSchema, createResolversMap, type BuildSchemaOptions, type NonEmptyArray } from 'type-graphql';
-import type { RequestContext } from '../auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import { DateTimeScalar, UrlScalar } from './scalars.ts';
 
 /** One owner's part of the graph. `sdl` is what composition reads, `schema` executes. */

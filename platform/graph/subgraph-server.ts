@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { execute } from 'graphql';
 import { ProblemError } from '../../schema/problems.ts';
-import type { RequestContext } from '../auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import type { PrincipalTokens } from './principal-token.ts';
 import { SubgraphOperations } from './subgraph-operations.ts';

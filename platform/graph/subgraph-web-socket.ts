@@ -1,6 +1,6 @@
 import { subscribe, type ExecutionArgs, type ExecutionResult, type FormattedExecutionResult } from 'graphql';
 import { makeServer } from 'graphql-ws';
-import type { RequestContext } from '../auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import type { SubgraphOperations } from './subgraph-operations.ts';
 import { SocketClosure, webSocketEndpoint, type WebSocketEndpoint } from './web-socket-endpoint.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { SANDBOX_ACCOUNT_ID } from '../sandbox-sources.ts';
+import { SANDBOX_ACCOUNT_ID } from '../../schema/sandbox-sources.ts';
 
 const TABLE_NAME = /^[a-z_]+\.[a-z_0-9]+$/;
 const OF_ACCOUNT = `account_id = nullif(current_setting('liftgraph.account_id', true), '')::uuid`;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { AccountDirectory, type AccountRecord } from '../../platform/auth/account-directory.ts';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { KeyStore, type IssuedKeyPair } from '../../platform/auth/key-store.ts';
-import { openAccount } from '../../platform/auth/open-account.ts';
-import type { Plan, Scope } from '../../platform/auth/principal.ts';
-import { recordAuditEvent } from '../../platform/events/audit-event.ts';
+import { AccountDirectory, type AccountRecord } from '../../services/identity/accounts/account-directory.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { KeyStore, type IssuedKeyPair } from '../../services/identity/keys/key-store.ts';
+import { openAccount } from '../../services/identity/accounts/open-account.ts';
+import type { Plan, Scope } from '../../schema/principal.ts';
+import { recordAuditEvent } from '../../services/audit/audit-event.ts';
 import { newRequestId, publicId } from '../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';

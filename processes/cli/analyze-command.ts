@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import type { AttributionModel, Granularity } from '../../subgraphs/attribution/attributions/attribution.ts';
+import type { AttributionModel, Granularity } from '../../subgraphs/attribution/analysis/attributions/attribution.ts';
 import { terminalTable } from '../report/terminal-table.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { commandProgress } from './command-progress.ts';

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { dayRangeFault } from '../../schema/day-range.ts';
 import { EXPERIMENT_METHODS } from '../../schema/value-lists.ts';
-import type { MeasuredEffect } from '../../subgraphs/attribution/experiments/range-experiments.ts';
+import type { MeasuredEffect } from '../../subgraphs/attribution/analysis/experiments/range-experiments.ts';
 import { BadInputError } from './bad-input-error.ts';
 
 const COLUMNS = ['channel', 'method', 'start', 'end', 'incremental_revenue', 'standard_error'] as const;

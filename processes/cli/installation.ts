@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
+import { ConfigError, loadConfig, type Config } from '../config/config.ts';
 import { externalDatabaseUrls, type DatabaseUrls } from '../../platform/postgres/application-role.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
 import { migrate, MigrationError } from '../../platform/postgres/migrate.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
-import type { SigningKeyStatus } from '../../platform/trust/signing-key.ts';
+import type { SigningKeyStatus } from '../../services/trust/signing-key.ts';
 import { parseJson } from '../../rest-adapter/parse-json.ts';
 import { BadInputError } from './bad-input-error.ts';
 

@@ -1,11 +1,11 @@
-import type { Environment } from '../../platform/auth/principal.ts';
-import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
+import type { Environment } from '../../schema/principal.ts';
+import { ConfigError, loadConfig, type Config } from '../config/config.ts';
 import { externalDatabaseUrls } from '../../platform/postgres/application-role.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { runningEmbeddedPostgres } from '../../platform/postgres/embedded-server.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
-import { KeyVault } from '../../platform/trust/key-vault.ts';
-import { PublicKeyStore, SigningKeyError, SigningKeyStore, SIGNING_ENVIRONMENTS } from '../../platform/trust/signing-key-store.ts';
+import { KeyVault } from '../../services/trust/key-vault.ts';
+import { PublicKeyStore, SigningKeyError, SigningKeyStore, SIGNING_ENVIRONMENTS } from '../../services/trust/signing-key-store.ts';
 import { KEY_ENCRYPTION_SECRET, knownSecret } from '../data-directory.ts';
 import { BadInputError } from './bad-input-error.ts';
 

@@ -1,5 +1,5 @@
-import { EVENT_TYPES } from '../../platform/events/event-catalogue.ts';
-import { newWebhookSecret } from '../../platform/events/webhooks/signature.ts';
+import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
+import { newWebhookSecret } from '../../services/webhooks/signature.ts';
 import { printable } from '../report/terminal-text.ts';
 import { BadInputError } from './bad-input-error.ts';
 import { followEvents, type HeardEvent } from './listen/follow-events.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
+import { SCOPES, type Scope } from '../../schema/principal.ts';
 
 /** YYYY-MM-DD, a day that there is. @throws InvalidArgumentError */
 export function calendarDate(value: string): string {

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../../schema/rounding.ts';
-import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/attributions/figures.ts';
-import { presentChannels } from '../../subgraphs/attribution/attributions/present-attribution.ts';
-import { presentCampaigns, presentTimeSeries } from '../../subgraphs/attribution/attributions/present-breakdown.ts';
+import type { AnalysisFigures, ExperimentCalibration } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import { presentChannels } from '../../subgraphs/attribution/analysis/attributions/present-attribution.ts';
+import { presentCampaigns, presentTimeSeries } from '../../subgraphs/attribution/analysis/attributions/present-breakdown.ts';
 import type { AttributionReport, ReportedCampaign, ReportedChannel, ReportedExperiment, ReportedPeriod, ReportedTrust } from '../report/attribution-report.ts';
 
 /** What the figures do not know of their run. */

@@ -1,10 +1,10 @@
-import { scoreOf } from '../../platform/trust/envelope.ts';
-import { trustWeights } from '../../platform/trust/weights.ts';
+import { scoreOf } from '../../services/trust/envelope.ts';
+import { trustWeights } from '../../services/trust/weights.ts';
 import { roundHalfUp } from '../../schema/rounding.ts';
 import { snakeCase } from '../../schema/rest-shape.ts';
-import type { AnalysisFigures } from '../../subgraphs/attribution/attributions/figures.ts';
-import { presentTrust } from '../../subgraphs/attribution/attributions/present-trust.ts';
-import type { TrustEvidence } from '../../subgraphs/attribution/attributions/trust-evidence.ts';
+import type { AnalysisFigures } from '../../subgraphs/attribution/analysis/attributions/figures.ts';
+import { presentTrust } from '../../subgraphs/attribution/analysis/attributions/present-trust.ts';
+import type { TrustEvidence } from '../../subgraphs/attribution/analysis/attributions/trust-evidence.ts';
 import type { ReportedTrust } from '../report/attribution-report.ts';
 
 /**

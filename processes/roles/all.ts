@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config/config.ts';
+import type { Config } from '../config/config.ts';
 import { migrate } from '../../platform/postgres/migrate.ts';
 import type { Logger } from '../../platform/telemetry/logs.ts';
 import { processRegistry } from '../../platform/telemetry/registry.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RemoteSubgraph } from '../../gateway/data-sources.ts';
-import type { Config } from '../../platform/config/config.ts';
+import type { Config } from '../config/config.ts';
 import { principalTokens } from '../../platform/graph/principal-token.ts';
 import type { Logger } from '../../platform/telemetry/logs.ts';
 import { admissionServices } from '../admission-services.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config/config.ts';
+import type { Config } from '../config/config.ts';
 import { principalTokens } from '../../platform/graph/principal-token.ts';
 import { startSubgraphServer, SUBGRAPH_PATH } from '../../platform/graph/subgraph-server.ts';
 import type { Logger } from '../../platform/telemetry/logs.ts';

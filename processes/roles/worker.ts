@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Logger } from '../../platform/telemetry/logs.ts';
 import { MetricsDoor } from '../../platform/telemetry/metrics-door.ts';
 import { newRequestId } from '../../platform/identifiers.ts';

@@ -1,5 +1,5 @@
-import type { AuthorizationRequest } from '../../platform/auth/oauth/authorization-endpoint.ts';
-import type { Scope } from '../../platform/auth/principal.ts';
+import type { AuthorizationRequest } from '../../services/identity/oauth/authorization-endpoint.ts';
+import type { Scope } from '../../schema/principal.ts';
 import { document, escape } from '../pages.ts';
 
 /** What each scope lets an application do, for people who never saw one. */

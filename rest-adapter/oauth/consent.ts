@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
-import type { AuthorizationRequest } from '../../platform/auth/oauth/authorization-endpoint.ts';
+import type { AuthorizationRequest } from '../../services/identity/oauth/authorization-endpoint.ts';
 import type { Door } from '../call.ts';
 import { originOf } from '../client-address.ts';
 import { assertOwnForm, readForm, showForm } from '../form-page.ts';

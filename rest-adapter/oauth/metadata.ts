@@ -1,6 +1,6 @@
-import { issuerOf } from '../../platform/auth/oauth/issuer.ts';
-import { GRANT_TYPES } from '../../platform/auth/oauth/token-endpoint.ts';
-import { SCOPES } from '../../platform/auth/principal.ts';
+import { issuerOf } from '../../services/identity/oauth/issuer.ts';
+import { GRANT_TYPES } from '../../services/identity/oauth/token-endpoint.ts';
+import { SCOPES } from '../../schema/principal.ts';
 import type { Json } from '../operation.ts';
 
 /** What OAuth clients find out for themselves, by path below the public address (RFC 8414, RFC 9728). */

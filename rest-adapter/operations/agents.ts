@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CAPABILITIES } from '../../schema/value-lists.ts';
-import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../platform/auth/oauth/redirect-uri.ts';
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../services/identity/oauth/redirect-uri.ts';
 import { given, inOrder, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';

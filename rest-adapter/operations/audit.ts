@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { BREAK_REASONS } from '../../platform/events/audit-chain.ts';
-import { auditEntrySchema, entryHash } from '../../platform/events/audit-entry.ts';
-import { AUDIT_EVENT_TYPES, AUDIT_SEVERITIES } from '../../platform/events/audit-event.ts';
-import { canonicalJson } from '../../platform/trust/canonical-json.ts';
+import { BREAK_REASONS } from '../../services/audit/audit-chain.ts';
+import { auditEntrySchema, entryHash } from '../../services/audit/audit-entry.ts';
+import { AUDIT_EVENT_TYPES, AUDIT_SEVERITIES } from '../../services/audit/audit-event.ts';
+import { canonicalJson } from '../../services/trust/canonical-json.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { graphPage, isWithinReach, meta, pageParameters, presentMeta, queryInteger } from '../representations/list.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../platform/events/event-catalogue.ts';
+import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
 import { given, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 

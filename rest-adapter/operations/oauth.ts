@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CLIENT_ID_PATTERN } from '../../platform/auth/oauth/oauth-client.ts';
-import { GRANT_TYPES, type GrantType } from '../../platform/auth/oauth/token-endpoint.ts';
-import { SCOPES } from '../../platform/auth/principal.ts';
+import { CLIENT_ID_PATTERN } from '../../services/identity/oauth/oauth-client.ts';
+import { GRANT_TYPES, type GrantType } from '../../services/identity/oauth/token-endpoint.ts';
+import { SCOPES } from '../../schema/principal.ts';
 import { given, inOrder } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';

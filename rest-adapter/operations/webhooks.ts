@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { EVENT_TYPES } from '../../platform/events/event-catalogue.ts';
-import { DELIVERY_STATUSES } from '../../platform/events/webhooks/delivery.ts';
-import { MAX_METADATA_KEYS, MAX_WEBHOOKS } from '../../platform/events/webhooks/endpoint.ts';
-import { webhookMembers } from '../../platform/events/webhooks/webhook-members.ts';
+import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
+import { DELIVERY_STATUSES } from '../../services/webhooks/delivery.ts';
+import { MAX_METADATA_KEYS, MAX_WEBHOOKS } from '../../services/webhooks/endpoint.ts';
+import { webhookMembers } from '../../services/webhooks/webhook-members.ts';
 import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';
 import { graphPage, isWithinReach, meta, pageParameters, presentMeta, queryInteger, withinReach } from '../representations/list.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../platform/auth/principal.ts';
+import { ROLES } from '../../schema/principal.ts';
 import { REGIONS } from '../../schema/value-lists.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';

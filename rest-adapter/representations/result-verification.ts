@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
-import { SIGNATURE_REASONS } from '../../platform/trust/signed-result.ts';
+import { SIGNATURE_REASONS } from '../../services/trust/signed-result.ts';
 import type { Json } from '../operation.ts';
 import { exampleAttribution } from './attribution-result.ts';
 import { exampleTrust, trustEnvelope } from './trust-envelope.ts';

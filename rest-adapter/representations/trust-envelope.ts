@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordEnvelope, type TrustEnvelope } from '../../platform/trust/envelope.ts';
+import { recordEnvelope, type TrustEnvelope } from '../../services/trust/envelope.ts';
 import type { Json } from '../operation.ts';
 import { roundHalfUp } from '../../schema/rounding.ts';
 import { snakeCase } from '../../schema/rest-shape.ts';

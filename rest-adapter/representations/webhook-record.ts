@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../schema/value-lists.ts';
-import { EVENT_TYPES } from '../../platform/events/event-catalogue.ts';
-import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../platform/events/webhooks/delivery.ts';
-import { DISABLED_REASONS, EVERY_EVENT } from '../../platform/events/webhooks/endpoint.ts';
+import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
+import { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../services/webhooks/delivery.ts';
+import { DISABLED_REASONS, EVERY_EVENT } from '../../services/webhooks/endpoint.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';
 

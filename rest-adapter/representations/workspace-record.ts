@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../platform/auth/principal.ts';
+import { ROLES } from '../../schema/principal.ts';
 import { REGIONS } from '../../schema/value-lists.ts';
 import { inOrder } from '../members.ts';
 import type { Json } from '../operation.ts';

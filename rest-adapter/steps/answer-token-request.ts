@@ -1,7 +1,7 @@
 import { ProblemError, type ProblemDetail } from '../../schema/problems.ts';
-import { isResource } from '../../platform/auth/oauth/issuer.ts';
-import type { TokenRequest } from '../../platform/auth/oauth/token-endpoint.ts';
-import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { isResource } from '../../services/identity/oauth/issuer.ts';
+import type { TokenRequest } from '../../services/identity/oauth/token-endpoint.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Call, Step } from '../call.ts';
 import type { Json } from '../operation.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';

@@ -1,4 +1,4 @@
-import { assertAction } from '../../platform/auth/actions.ts';
+import { assertAction } from '../../schema/actions.ts';
 import type { Step } from '../call.ts';
 
 /** Refuses callers whose key does not permit the operation's action. */

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Step } from '../call.ts';
 import type { HealthCheck } from '../representations/health-report.ts';
 import { presentTrust } from '../representations/trust-envelope.ts';

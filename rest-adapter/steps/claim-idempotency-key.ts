@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ProblemError } from '../../schema/problems.ts';
-import type { Taken } from '../../platform/idempotency/claims.ts';
-import { claimScope, fingerprintOf, idempotencyConflict, isKept, isOfClaim, readIdempotencyKey, rightsOf, sortedQuery } from '../../platform/idempotency/idempotency-key.ts';
+import type { Taken } from '../../services/idempotency/claims.ts';
+import { claimScope, fingerprintOf, idempotencyConflict, isKept, isOfClaim, readIdempotencyKey, rightsOf, sortedQuery } from '../../services/idempotency/idempotency-key.ts';
 import type { Call, Step } from '../call.ts';
 import { problemAnswer } from '../error-answer.ts';
 import { isFinished } from '../job-progress.ts';

@@ -1,4 +1,4 @@
-import { FORCIBLE_PROBLEMS, grantSandboxWishes } from '../../platform/auth/sandbox-wishes.ts';
+import { FORCIBLE_PROBLEMS, grantSandboxWishes } from '../../services/identity/admission/sandbox-wishes.ts';
 import type { Step } from '../call.ts';
 
 /** Lets a test key ask for a slow job, or for an error that it wants to see. */

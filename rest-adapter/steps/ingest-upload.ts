@@ -1,7 +1,7 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
-import { digestOf } from '../../platform/idempotency/content-digest.ts';
-import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { whileCredentialLasts } from '../../services/identity/admission/while-credential-lasts.ts';
+import { digestOf } from '../../services/idempotency/content-digest.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import { BODY_TIMEOUT_MS, bodyStream, MEBIBYTE, readWholeBody, type BodyLimits } from '../body-stream.ts';
 import { contentKind, type Call, type RecordUpload, type Step } from '../call.ts';
 import { isUtf8, parseMediaType } from '../media-type.ts';

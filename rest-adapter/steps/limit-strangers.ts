@@ -1,4 +1,4 @@
-import { addressBlock } from '../../platform/auth/address-block.ts';
+import { addressBlock } from '../../services/identity/admission/address-block.ts';
 import type { Step } from '../call.ts';
 import { tellWindows } from '../rate-headers.ts';
 

@@ -1,5 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { whileCredentialLasts } from '../../platform/auth/while-credential-lasts.ts';
+import { whileCredentialLasts } from '../../services/identity/admission/while-credential-lasts.ts';
 import { BODY_TIMEOUT_MS, hasBody, MEBIBYTE } from '../body-stream.ts';
 import type { Step } from '../call.ts';
 import { needsBody } from '../operation.ts';

@@ -1,5 +1,5 @@
 import { ProblemError, type ProblemType } from '../../schema/problems.ts';
-import { errorDescription } from '../../platform/auth/oauth/error-description.ts';
+import { errorDescription } from '../../services/identity/oauth/error-description.ts';
 import type { Step } from '../call.ts';
 import { errorObject } from '../error-answer.ts';
 import { UNCACHED } from './answer-token-request.ts';

@@ -1,4 +1,4 @@
-import { hreiVersion } from '../../platform/trust/envelope.ts';
+import { hreiVersion } from '../../services/trust/envelope.ts';
 import type { Json } from '../operation.ts';
 import type { VersionChange } from './version-change.ts';
 

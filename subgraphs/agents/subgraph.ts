@@ -1,12 +1,12 @@
 import type { Region } from '../../schema/value-lists.ts';
-import { WorkspaceStore } from '../../platform/auth/workspace-store.ts';
+import { WorkspaceStore } from '../../services/identity/workspaces/workspace-store.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
-import type { TierTable } from '../../platform/auth/tiers.ts';
-import type { FeedServices } from '../../platform/events/event-feed.ts';
-import { AuditResolver, type AuditServices } from './audit/audit-resolver.ts';
-import { eventResolver } from './events/event-resolver.ts';
-import { KeyResolver } from './keys/key-resolver.ts';
-import type { KeyServices } from './keys/key-services.ts';
+import type { TierTable } from '../../services/identity/limits/tiers.ts';
+import type { FeedServices } from '../../services/events/event-feed.ts';
+import { AuditResolver, type AuditServices } from '../../services/audit/audit-resolver.ts';
+import { eventResolver } from '../../services/events/event-resolver.ts';
+import { KeyResolver } from '../../services/identity/keys/key-resolver.ts';
+import type { KeyServices } from '../../services/identity/keys/key-services.ts';
 import { ReferralResolver } from './referrals/referral-resolver.ts';
 import { ReferralStandingResolver } from './referrals/referral-standing-resolver.ts';
 import { tierChangeResolver } from './referrals/tier-change-resolver.ts';
@@ -14,9 +14,9 @@ import { Agent } from './registry/agent.ts';
 import { AgentResolver } from './registry/agent-resolver.ts';
 import { findPublicFace } from './registry/public-face.ts';
 import type { RegistryServices } from './registry/registry-services.ts';
-import { WebhookResolver } from './webhooks/webhook-resolver.ts';
-import type { WebhookServices } from './webhooks/webhook-services.ts';
-import { WorkspaceResolver } from './workspaces/workspace-resolver.ts';
+import { WebhookResolver } from '../../services/webhooks/webhook-resolver.ts';
+import type { WebhookServices } from '../../services/webhooks/webhook-services.ts';
+import { WorkspaceResolver } from '../../services/identity/workspaces/workspace-resolver.ts';
 
 /** Entities that the agents subgraph keeps in PostgreSQL. */
 export const agentsEntities = [Agent];

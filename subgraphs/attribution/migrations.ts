@@ -160,7 +160,7 @@ export const attributionOwner: MigrationOwner = {
         // Many accounts may measure one shared source.
         `alter table attribution.experiments drop constraint experiments_natural_key,
            add constraint experiments_natural_key unique (account_id, data_source_id, environment, channel, method, period_start, period_end)`,
-        // The sources of platform/sandbox-sources.ts; their rows follow when one of them is first used.
+        // The sources of schema/sandbox-sources.ts; their rows follow when one of them is first used.
         `insert into attribution.data_sources (id, account_id, environment, type, name, currency, baseline_channels, created_at, error)
            select ('5a4db0c5-11f7-8000-8000-0000000000' || number)::uuid, '5a4db0c5-11f7-8000-8000-000000000000', 'sandbox', type, name, 'USD',
                   '{direct,organic*,(none),unassigned}', '2024-01-01T00:00:00Z', error::jsonb

@@ -1,17 +1,17 @@
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
-import { Attribution } from './attributions/attribution.ts';
-import { attributionChangeResolver } from './attributions/attribution-change-resolver.ts';
-import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from './attributions/attribution-links-resolver.ts';
-import { attributionProgressResolver } from './attributions/attribution-progress-resolver.ts';
-import { AttributionResolver } from './attributions/attribution-resolver.ts';
-import type { RunAttributionServices } from './attributions/run-attribution.ts';
-import { DataSource } from './data-sources/data-source.ts';
-import { DataSourceResolver, type DataSourceServices } from './data-sources/data-source-resolver.ts';
-import { sourceChangeResolver } from './data-sources/source-change-resolver.ts';
-import { Upload } from './data-sources/upload.ts';
-import { Experiment } from './experiments/experiment.ts';
-import { ExperimentResolver } from './experiments/experiment-resolver.ts';
-import { ResultVerificationResolver } from './verification/result-verification-resolver.ts';
+import { Attribution } from './analysis/attributions/attribution.ts';
+import { attributionChangeResolver } from './analysis/attributions/attribution-change-resolver.ts';
+import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from './analysis/attributions/attribution-links-resolver.ts';
+import { attributionProgressResolver } from './analysis/attributions/attribution-progress-resolver.ts';
+import { AttributionResolver } from './analysis/attributions/attribution-resolver.ts';
+import type { RunAttributionServices } from './analysis/attributions/run-attribution.ts';
+import { DataSource } from './intake/data-sources/data-source.ts';
+import { DataSourceResolver, type DataSourceServices } from './intake/data-sources/data-source-resolver.ts';
+import { sourceChangeResolver } from './intake/data-sources/source-change-resolver.ts';
+import { Upload } from './intake/data-sources/upload.ts';
+import { Experiment } from './analysis/experiments/experiment.ts';
+import { ExperimentResolver } from './analysis/experiments/experiment-resolver.ts';
+import { ResultVerificationResolver } from './analysis/verification/result-verification-resolver.ts';
 
 /** Entities that the attribution subgraph keeps in PostgreSQL; touchpoints live in ClickHouse. */
 export const attributionEntities = [DataSource, Upload, Experiment, Attribution];

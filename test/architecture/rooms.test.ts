@@ -12,7 +12,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
   ['subgraphs/agents/', ['subgraphs/agents/', 'platform/', 'schema/']],
   ['subgraphs/billing/', ['subgraphs/billing/', 'platform/', 'schema/']],
   ['gateway/', ['gateway/', 'platform/', 'schema/']],
-  ['rest-adapter/', ['rest-adapter/', 'schema/', 'platform/auth/', 'platform/trust/', 'platform/events/', 'platform/idempotency/', 'platform/coalescer.ts', 'gateway/client.ts']],
+  ['rest-adapter/', ['rest-adapter/', 'schema/', 'services/identity/admission/', 'services/trust/', 'services/events/', 'services/idempotency/', 'platform/coalescer.ts', 'gateway/client.ts']],
   ['examples/', ['examples/']],
 ];
 
@@ -77,14 +77,14 @@ describe('the rooms of the house', () => {
   });
 
   test('a forbidden import is caught', () => {
-    expect(forbidden([{ from: 'compute/pool.ts', to: 'platform/config/config.ts' }])).toHaveLength(1);
+    expect(forbidden([{ from: 'compute/pool.ts', to: 'processes/config/config.ts' }])).toHaveLength(1);
     expect(forbidden([{ from: 'subgraphs/billing/plans/plan.ts', to: 'subgraphs/agents/registry/agent.ts' }])).toHaveLength(1);
-    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../platform/config/config.ts';`))).toHaveLength(1);
+    expect(forbidden(importsOf('schema/problems.ts', `export { x } from '../processes/config/config.ts';`))).toHaveLength(1);
   });
 
   test('features of the attribution subgraph import leftwards only', () => {
     expect(rightwards(edges)).toEqual([]);
-    expect(rightwards([{ from: 'subgraphs/attribution/journeys/a.ts', to: 'subgraphs/attribution/attributions/b.ts' }])).toHaveLength(1);
+    expect(rightwards([{ from: 'subgraphs/attribution/analysis/journeys/a.ts', to: 'subgraphs/attribution/analysis/attributions/b.ts' }])).toHaveLength(1);
   });
 
   test('no file imports itself by way of others', () => {

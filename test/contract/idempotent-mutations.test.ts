@@ -4,8 +4,8 @@ import { createClient, type Client as SocketClient } from 'graphql-ws';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import WebSocket from 'ws';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { SCOPES, type Scope } from '../../platform/auth/principal.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { SCOPES, type Scope } from '../../schema/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
 import { DiskWatch } from '../../processes/disk-watch.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
@@ -34,7 +34,7 @@ interface BackingServices {
 
 /**
  * One request per mutation, with the members of the answer that an effect decides. A mutation that is not here fails the
- * test: add it, and let it join by exactlyOnce (platform/idempotency).
+ * test: add it, and let it join by exactlyOnce (services/idempotency).
  */
 const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly input: (backing: BackingServices, variant: number) => object; readonly isPublic?: true }>> = {
   registerAgent: { selection: 'agent { id referralCode } apiKey callbackSecret', input: (_ground, variant) => ({ name: `retry-${variant}`, operatorId: randomUUID(), callbackUrl: 'http://localhost:9/' }), isPublic: true },

@@ -1,6 +1,6 @@
 import { execute, parse } from 'graphql';
-import { ACTIONS, ASSERTED_ACTIONS, type Action } from '../../platform/auth/actions.ts';
-import { ROLES, SCOPES, type Principal, type RequestContext, type Role, type Scope } from '../../platform/auth/principal.ts';
+import { ACTIONS, ASSERTED_ACTIONS, type Action } from '../../schema/actions.ts';
+import { ROLES, SCOPES, type Principal, type RequestContext, type Role, type Scope } from '../../schema/principal.ts';
 import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
 import { newRequestId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NOUNS } from '../../schema/contract/contract.ts';
-import { EVENT_TYPES } from '../../platform/events/event-catalogue.ts';
+import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
 import { printSchema } from '../../processes/print-schema.ts';
 
 describe('the printed graph and events', () => {

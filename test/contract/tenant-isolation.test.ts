@@ -1,8 +1,8 @@
 import { execute, parse } from 'graphql';
-import { ACTIONS, type Action } from '../../platform/auth/actions.ts';
+import { ACTIONS, type Action } from '../../schema/actions.ts';
 import { findUnprotectedTables } from '../../platform/postgres/tenant-tables.ts';
 import type { Caller as Outgoing } from '../../platform/outgoing/caller.ts';
-import type { Principal } from '../../platform/auth/principal.ts';
+import type { Principal } from '../../schema/principal.ts';
 import { newRequestId, uuidFromPublicId, type IdPrefix } from '../../platform/identifiers.ts';
 import { buildSubgraphs } from '../../processes/subgraph-set.ts';
 import { Caller, TEST_SECRET } from '../house.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadConfig } from '../../platform/config/config.ts';
-import { describeConfig } from '../../platform/config/describe-config.ts';
+import { loadConfig } from '../../processes/config/config.ts';
+import { describeConfig } from '../../processes/config/describe-config.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Pages that are about today; decisions and the changelog tell of their own day. */
@@ -30,7 +30,7 @@ describe('what the pages name', () => {
   });
 
   test('a file, a script and a benchmark that there is not are caught', () => {
-    expect(unknownIn('`platform/config/config.ts` `platform/gone.ts` `npm run check` `npm run lint` `npm run bench main-job` `npm run bench gone/job`')).toEqual(['platform/gone.ts', 'lint', 'bench gone/job']);
+    expect(unknownIn('`processes/config/config.ts` `platform/gone.ts` `npm run check` `npm run lint` `npm run bench main-job` `npm run bench gone/job`')).toEqual(['platform/gone.ts', 'lint', 'bench gone/job']);
   });
 
   test('every variable of the configuration is explained, and no other', () => {

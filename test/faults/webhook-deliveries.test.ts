@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../../compute/numerics/random.ts';
 import { publicId } from '../../platform/identifiers.ts';
-import type { Delivery } from '../../platform/events/webhooks/delivery.ts';
-import { openPostOffice, VAULT_SECRET, type PostOffice } from '../platform/events/webhooks/post-office.ts';
+import type { Delivery } from '../../services/webhooks/delivery.ts';
+import { openPostOffice, VAULT_SECRET, type PostOffice } from '../services/webhooks/post-office.ts';
 import { answer, hang, lie, openReceiver, reset, type Behaviour, type Received, type Receiver } from '../webhook-receiver.ts';
 
 /** `FAULT_KILLS=100 FAULT_SEED=7 npm test test/faults/webhook-deliveries` is a longer run. */

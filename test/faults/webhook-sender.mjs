@@ -4,12 +4,12 @@ import '../../processes/typescript-hook.mjs';
 const { pino } = await import('pino');
 const { openDatabase } = await import('../../platform/postgres/database.ts');
 const { createPubSub } = await import('../../platform/postgres/pub-sub.ts');
-const { startRelay } = await import('../../platform/events/relay.ts');
-const { fanOut } = await import('../../platform/events/webhooks/fan-out.ts');
-const { startDeliveryWorker } = await import('../../platform/events/webhooks/delivery-worker.ts');
-const { EndpointSecrets } = await import('../../platform/events/webhooks/endpoint-secret.ts');
+const { startRelay } = await import('../../services/events/relay.ts');
+const { fanOut } = await import('../../services/webhooks/fan-out.ts');
+const { startDeliveryWorker } = await import('../../services/webhooks/delivery-worker.ts');
+const { EndpointSecrets } = await import('../../services/webhooks/endpoint-secret.ts');
 const { createCaller } = await import('../../platform/outgoing/caller.ts');
-const { KeyVault } = await import('../../platform/trust/key-vault.ts');
+const { KeyVault } = await import('../../services/trust/key-vault.ts');
 
 const { url, vaultSecret, waitsMs, leaseMs, timeoutMs, plant } = JSON.parse(process.argv[2]);
 const logger = pino({ level: 'silent' });

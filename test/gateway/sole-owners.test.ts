@@ -4,7 +4,7 @@ import { parse } from 'graphql';
 import { plannerBy } from '../../gateway/planner.ts';
 import { soleOwners } from '../../gateway/sole-owners.ts';
 import { composeSupergraph } from '../../gateway/supergraph.ts';
-import type { RequestContext } from '../../platform/auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
 const books = `${LINK} type Query { book(id: ID!): Book shelf(id: ID!): Shelf } type Book @key(fields: "id") { id: ID! title: String! } type Shelf { books: [Book!]! }`;

@@ -1,14 +1,14 @@
 import DataLoader from 'dataloader';
 import { Arg, Args, Ctx, Directive, Field, FieldResolver, ID, InputType, Int, Mutation, ObjectType, Query, Resolver, Root, Subscription, registerEnumType } from 'type-graphql';
 import { ProblemError } from '../../schema/problems.ts';
-import { assertAction } from '../../platform/auth/actions.ts';
-import type { RequestContext } from '../../platform/auth/principal.ts';
+import { assertAction } from '../../schema/actions.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import { PageArguments, connectionOf, connectionType, parsePage, type Connection } from '../../platform/graph/connection.ts';
 import { perRequest } from '../../platform/graph/request-context.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from '../../platform/graph/scalars.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
 import { TrustEnvelope } from '../../platform/graph/trust-type.ts';
-import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { EventSource } from './event-source.ts';
 
 /** A reference cycle between decorated classes dies in the temporal dead zone unless the metadata is kept out of it. */

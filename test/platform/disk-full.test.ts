@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { z } from 'zod';
-import type { RequestContext } from '../../platform/auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
 import { isDiskFull } from '../../platform/disk-full.ts';
-import { exactlyOnce } from '../../platform/idempotency/exactly-once.ts';
+import { exactlyOnce } from '../../services/idempotency/exactly-once.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { createTestClickHouse, createTestDatabase, type TestClickHouse, type TestDatabase } from '../platform.ts';

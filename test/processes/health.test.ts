@@ -7,14 +7,14 @@ import { pino } from 'pino';
 import { createComputePool } from '../../compute/pool.ts';
 import { connectClickHouse, type ClickHouse } from '../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../platform/clickhouse/embedded-server.ts';
-import { createJobs, type Jobs } from '../../platform/events/jobs.ts';
+import { createJobs, type Jobs } from '../../platform/jobs/jobs.ts';
 import { newUuid } from '../../platform/identifiers.ts';
-import { queueStanding } from '../../platform/events/queue-standing.ts';
+import { queueStanding } from '../../platform/jobs/queue-standing.ts';
 import { MIGRATION_OWNERS } from '../../processes/backing-services.ts';
 import { healthOf, KeptCheck } from '../../processes/health.ts';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
 import type { HealthCheck, HealthReport } from '../../rest-adapter/representations/health-report.ts';
-import { RUN_QUEUE, type RunJob } from '../../subgraphs/attribution/attributions/run-attribution.ts';
+import { RUN_QUEUE, type RunJob } from '../../subgraphs/attribution/analysis/attributions/run-attribution.ts';
 import { createTestDatabase, PATIENCE_MS, type TestDatabase } from '../platform.ts';
 
 const logger = pino({ level: 'silent' });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { openDatabase, type Database } from '../../platform/postgres/database.ts';
-import { SCOPES, type RequestContext } from '../../platform/auth/principal.ts';
+import { SCOPES, type RequestContext } from '../../schema/principal.ts';
 import { newUuid, publicId } from '../../platform/identifiers.ts';
 import { localRecords } from '../../processes/records-port.ts';
 import { ProblemError } from '../../schema/problems.ts';

@@ -1,4 +1,4 @@
-import { RateLimitError, type RateWindow } from '../../platform/auth/rate-limits.ts';
+import { RateLimitError, type RateWindow } from '../../services/identity/limits/rate-limits.ts';
 import { isSandboxHost } from '../../rest-adapter/sandbox-host.ts';
 import { exchange, parseAnswer } from '../raw-http.ts';
 import { openDoor, type TestDoor } from './door.ts';

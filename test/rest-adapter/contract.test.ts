@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ACTIONS } from '../../platform/auth/actions.ts';
+import { ACTIONS } from '../../schema/actions.ts';
 import { CONTRACT, matchRoute, pathsOf } from '../../rest-adapter/contract.ts';
 import type { Operation } from '../../rest-adapter/operation.ts';
 import { errorBody } from '../../rest-adapter/representations/error.ts';

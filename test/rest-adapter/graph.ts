@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, execute, Kind, parse, subscribe, visit, type DocumentNode, type ExecutionResult, type FragmentDefinitionNode, type GraphQLSchema } from 'graphql';
 import type { GraphClient } from '../../gateway/client.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import type { RequestContext } from '../../platform/auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 
 /** A graph with the shape of the real one, as far as this door's documents see it. */
 const SDL = /* GraphQL */ `

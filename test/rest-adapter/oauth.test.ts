@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ProblemError } from '../../schema/problems.ts';
-import type { Oauth } from '../../platform/auth/oauth/oauth.ts';
-import type { TokenRequest } from '../../platform/auth/oauth/token-endpoint.ts';
+import type { Oauth } from '../../services/identity/oauth/oauth.ts';
+import type { TokenRequest } from '../../services/identity/oauth/token-endpoint.ts';
 import { errorBody, oauthErrorBody } from '../../rest-adapter/representations/error.ts';
 import { openDoor, type TestDoor } from './door.ts';
 

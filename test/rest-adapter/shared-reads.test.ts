@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { RequestContext } from '../../platform/auth/principal.ts';
+import type { RequestContext } from '../../schema/principal.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { KEY, openDoor, type TestDoor } from './door.ts';
 import { attribution, dataSource, NOW, trust } from './shop.ts';

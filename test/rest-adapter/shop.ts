@@ -1,5 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
-import { recordEnvelope } from '../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Resolvers } from './graph.ts';
 
 export const NOW = new Date('2026-02-01T09:30:00.000Z');

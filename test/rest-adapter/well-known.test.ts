@@ -1,5 +1,5 @@
 import { ProblemError } from '../../schema/problems.ts';
-import type { KeySet } from '../../platform/trust/signing-key.ts';
+import type { KeySet } from '../../services/trust/signing-key.ts';
 import { openDoor } from './door.ts';
 
 const PATH = '/.well-known/jwks.json';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Client } from 'pg';
-import { EVENT_CATALOGUE } from '../../platform/events/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../schema/event-catalogue.ts';
 import { platformFeeCents } from '../../schema/platform-fee.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Client } from 'pg';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { SCOPES } from '../../platform/auth/principal.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { SCOPES } from '../../schema/principal.ts';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';

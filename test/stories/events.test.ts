@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { EVENT_CATALOGUE, messageSchema, type EventType } from '../../platform/events/event-catalogue.ts';
-import { recordEvent, type RecordedEvent } from '../../platform/events/outbox.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { EVENT_CATALOGUE, messageSchema, type EventType } from '../../schema/event-catalogue.ts';
+import { recordEvent, type RecordedEvent } from '../../services/events/outbox.ts';
 import { publicId, uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { EventStreamReader } from '../event-stream-reader.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { MAX_STREAMS_PER_KEY } from '../../platform/auth/open-streams.ts';
-import { EVENT_CATALOGUE } from '../../platform/events/event-catalogue.ts';
-import { recordEvent } from '../../platform/events/outbox.ts';
+import { MAX_STREAMS_PER_KEY } from '../../services/identity/admission/open-streams.ts';
+import { EVENT_CATALOGUE } from '../../schema/event-catalogue.ts';
+import { recordEvent } from '../../services/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { daysAgo } from '../days-ago.ts';

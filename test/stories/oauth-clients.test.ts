@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { randomUUID } from 'node:crypto';
-import { createAccount } from '../../platform/auth/account-store.ts';
-import type { ApiKeyKind } from '../../platform/auth/api-key.ts';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
+import { createAccount } from '../../services/identity/accounts/account-store.ts';
+import type { ApiKeyKind } from '../../services/identity/keys/api-key.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { newUuid } from '../../platform/identifiers.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 

@@ -1,4 +1,4 @@
-import { RATE_CLASSES, standardRateLimits, type RateLimits } from '../../platform/auth/rate-limits.ts';
+import { RATE_CLASSES, standardRateLimits, type RateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 

@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 import { uuidFromPublicId } from '../../platform/identifiers.ts';
-import type { SourceKey } from '../../subgraphs/attribution/touchpoints/source-key.ts';
+import type { SourceKey } from '../../subgraphs/attribution/intake/touchpoints/source-key.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
-import { storeRows } from '../subgraphs/attribution/touchpoints/columnar-store.ts';
+import { storeRows } from '../subgraphs/attribution/intake/touchpoints/columnar-store.ts';
 
 const RANGE = ['2026-09-01', '2026-09-30'];
 const CHANNELS = ['email', 'display', 'direct'];

@@ -1,8 +1,8 @@
 import { createClient } from 'graphql-ws';
 import { Client } from 'pg';
 import { WebSocket } from 'ws';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { FrozenClock } from '../frozen-clock.ts';
 import { Caller, openHouse, type Answer, type House } from '../house.ts';
 import { clock as serviceClock } from '../service-clock.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { standardRateLimits } from '../../platform/auth/rate-limits.ts';
+import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { GraphSocket } from '../graph-socket.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';

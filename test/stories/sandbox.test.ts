@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { SANDBOX_SOURCES } from '../../platform/sandbox-sources.ts';
+import { SANDBOX_SOURCES } from '../../schema/sandbox-sources.ts';
 import { Caller, openHouse, type Answer, type House, type Json } from '../house.ts';
 import { withTestKey } from '../test-key.ts';
 

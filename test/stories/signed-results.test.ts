@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
 import { compactVerify, createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
 import { Client } from 'pg';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { KeyVault } from '../../platform/trust/key-vault.ts';
-import { signClaims, type ResultClaims } from '../../platform/trust/signed-result.ts';
-import { SigningKeyStore } from '../../platform/trust/signing-key-store.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { KeyVault } from '../../services/trust/key-vault.ts';
+import { signClaims, type ResultClaims } from '../../services/trust/signed-result.ts';
+import { SigningKeyStore } from '../../services/trust/signing-key-store.ts';
 import { requireUuid } from '../../platform/identifiers.ts';
 import { Caller, LAYOUTS, openHouse, TEST_SECRET, type Answer, type House, type Json } from '../house.ts';
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
-import { UNBOUND } from '../../platform/auth/key-bond.ts';
-import { EVENT_CATALOGUE, type EventType } from '../../platform/events/event-catalogue.ts';
-import { recordEvent } from '../../platform/events/outbox.ts';
+import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
+import { EVENT_CATALOGUE, type EventType } from '../../schema/event-catalogue.ts';
+import { recordEvent } from '../../services/events/outbox.ts';
 import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { Caller, LAYOUTS, openHouse, type Answer, type House, type Json } from '../house.ts';

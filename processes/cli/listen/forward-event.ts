@@ -1,5 +1,5 @@
 import { newUuid, publicId } from '../../../platform/identifiers.ts';
-import { signatureHeaders } from '../../../platform/events/webhooks/signature.ts';
+import { signatureHeaders } from '../../../services/webhooks/signature.ts';
 import type { HeardEvent } from './follow-events.ts';
 
 /** As a webhook has it (decisions, webhooks). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
-import type { EventConsumer } from '../../../platform/events/relay.ts';
+import { recordAuditEvent } from '../../../services/audit/audit-event.ts';
+import type { EventConsumer } from '../../../services/events/relay.ts';
 import { newRequestId, publicId, uuidFromPublicId, type Uuid } from '../../../platform/identifiers.ts';
 import { wholeAccount, type SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { actingFor } from '../../../platform/postgres/acting-for.ts';

@@ -2,13 +2,13 @@ import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { REFERRAL_STATUSES } from '../../../schema/value-lists.ts';
-import { assertAction } from '../../../platform/auth/actions.ts';
-import type { RequestContext } from '../../../platform/auth/principal.ts';
+import { assertAction } from '../../../schema/actions.ts';
+import type { RequestContext } from '../../../schema/principal.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { agentUuid, shownId } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
-import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import { ReferralStore } from './referral-store.ts';
 import { presentReferral, ReferralConnection, ReferralFilterInput, ReferralType } from './referral-type.ts';
 

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
-import { assertAction } from '../../../platform/auth/actions.ts';
-import type { RequestContext } from '../../../platform/auth/principal.ts';
-import { nextTier, type Tier, type TierTable } from '../../../platform/auth/tiers.ts';
+import { assertAction } from '../../../schema/actions.ts';
+import type { RequestContext } from '../../../schema/principal.ts';
+import { nextTier, type Tier, type TierTable } from '../../../services/identity/limits/tiers.ts';
 import { perRequest } from '../../../platform/graph/request-context.ts';
-import { homeOf } from '../../../platform/auth/workspace-store.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { AgentType, TierEnum } from '../registry/agent-type.ts';

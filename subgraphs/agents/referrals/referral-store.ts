@@ -1,5 +1,5 @@
 import type { REFERRAL_STATUSES } from '../../../schema/value-lists.ts';
-import type { Environment } from '../../../platform/auth/principal.ts';
+import type { Environment } from '../../../schema/principal.ts';
 import type { Page } from '../../../platform/graph/connection.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';

@@ -1,8 +1,8 @@
-import { changeTier, lockAccount } from '../../../platform/auth/account-store.ts';
-import { rateLimitOfTier } from '../../../platform/auth/rate-limits.ts';
-import { tierOf, type Tier, type TierTable } from '../../../platform/auth/tiers.ts';
-import { recordAuditEvent } from '../../../platform/events/audit-event.ts';
-import { recordEvent } from '../../../platform/events/outbox.ts';
+import { changeTier, lockAccount } from '../../../services/identity/accounts/account-store.ts';
+import { rateLimitOfTier } from '../../../services/identity/limits/rate-limits.ts';
+import { tierOf, type Tier, type TierTable } from '../../../services/identity/limits/tiers.ts';
+import { recordAuditEvent } from '../../../services/audit/audit-event.ts';
+import { recordEvent } from '../../../services/events/outbox.ts';
 import { newRequestId, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../platform/postgres/pub-sub.ts';

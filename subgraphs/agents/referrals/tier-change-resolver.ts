@@ -1,11 +1,11 @@
 import { Arg, Field, Int, ObjectType, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
-import { assertAction } from '../../../platform/auth/actions.ts';
-import type { RequestContext } from '../../../platform/auth/principal.ts';
-import type { Tier } from '../../../platform/auth/tiers.ts';
-import type { EventData } from '../../../platform/events/event-catalogue.ts';
-import { watchEvents, type FeedServices } from '../../../platform/events/event-feed.ts';
-import type { RecordedEvent } from '../../../platform/events/outbox.ts';
-import { beginningWith } from '../../../platform/events/sequenced-watch.ts';
+import { assertAction } from '../../../schema/actions.ts';
+import type { RequestContext } from '../../../schema/principal.ts';
+import type { Tier } from '../../../services/identity/limits/tiers.ts';
+import type { EventData } from '../../../schema/event-catalogue.ts';
+import { watchEvents, type FeedServices } from '../../../services/events/event-feed.ts';
+import type { RecordedEvent } from '../../../services/events/outbox.ts';
+import { beginningWith } from '../../../services/events/sequenced-watch.ts';
 import { RateLimitsType, TierEnum } from '../registry/agent-type.ts';
 
 @ObjectType('TierChange', { description: 'A change of the tier of the account’s agent.' })

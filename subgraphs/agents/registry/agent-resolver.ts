@@ -1,10 +1,10 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
-import { assertAction } from '../../../platform/auth/actions.ts';
-import { SCOPES, type Principal, type RequestContext } from '../../../platform/auth/principal.ts';
-import { exactlyOnce } from '../../../platform/idempotency/exactly-once.ts';
+import { assertAction } from '../../../schema/actions.ts';
+import { SCOPES, type Principal, type RequestContext } from '../../../schema/principal.ts';
+import { exactlyOnce } from '../../../services/idempotency/exactly-once.ts';
 import { agentUuid, shownId, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import {
   AgentType,
   presentAgent,

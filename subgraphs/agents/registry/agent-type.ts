@@ -1,11 +1,11 @@
 import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
-import { TIERS, type Tier } from '../../../platform/auth/tiers.ts';
+import { TIERS, type Tier } from '../../../services/identity/limits/tiers.ts';
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
-import type { TrustEnvelope } from '../../../platform/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../services/trust/envelope.ts';
 import type { Capability } from './agent.ts';
 import type { PublicFace } from './public-face.ts';
 import type { Profile } from './profile.ts';

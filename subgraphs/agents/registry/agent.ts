@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { CAPABILITIES } from '../../../schema/value-lists.ts';
-import type { Environment } from '../../../platform/auth/principal.ts';
-import type { Tier } from '../../../platform/auth/tiers.ts';
+import type { Environment } from '../../../schema/principal.ts';
+import type { Tier } from '../../../services/identity/limits/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];

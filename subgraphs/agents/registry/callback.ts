@@ -1,8 +1,8 @@
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
-import { secretPrefixOf, type EndpointSecrets } from '../../../platform/events/webhooks/endpoint-secret.ts';
-import { changeEndpoint, deleteEndpoint, findCallback, insertEndpoint } from '../../../platform/events/webhooks/endpoint-store.ts';
-import { newWebhookSecret } from '../../../platform/events/webhooks/signature.ts';
+import { secretPrefixOf, type EndpointSecrets } from '../../../services/webhooks/endpoint-secret.ts';
+import { changeEndpoint, deleteEndpoint, findCallback, insertEndpoint } from '../../../services/webhooks/endpoint-store.ts';
+import { newWebhookSecret } from '../../../services/webhooks/signature.ts';
 import { wholeAccount, type TenantScope } from '../../../platform/postgres/database.ts';
 
 /** The scope that callbacks are kept in: commissions are never earned in the sandbox. */

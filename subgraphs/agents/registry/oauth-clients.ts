@@ -1,4 +1,4 @@
-import type { FindOauthClient } from '../../../platform/auth/oauth/oauth-client.ts';
+import type { FindOauthClient } from '../../../services/identity/oauth/oauth-client.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 

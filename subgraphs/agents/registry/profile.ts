@@ -1,6 +1,6 @@
-import type { Environment, Principal } from '../../../platform/auth/principal.ts';
-import { rateLimitOf, type RateLimit, type Standing } from '../../../platform/auth/rate-limits.ts';
-import { homeOf } from '../../../platform/auth/workspace-store.ts';
+import type { Environment, Principal } from '../../../schema/principal.ts';
+import { rateLimitOf, type RateLimit, type Standing } from '../../../services/identity/limits/rate-limits.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { Agent, Presentation } from './agent.ts';
 import type { PublicFace } from './public-face.ts';

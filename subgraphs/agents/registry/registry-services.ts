@@ -1,5 +1,5 @@
-import type { KeyStore } from '../../../platform/auth/key-store.ts';
-import type { EndpointSecrets } from '../../../platform/events/webhooks/endpoint-secret.ts';
+import type { KeyStore } from '../../../services/identity/keys/key-store.ts';
+import type { EndpointSecrets } from '../../../services/webhooks/endpoint-secret.ts';
 import type { Caller } from '../../../platform/outgoing/caller.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 

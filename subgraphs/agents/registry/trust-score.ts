@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
-import { SCOPES, type Scope } from '../../../platform/auth/principal.ts';
+import { SCOPES, type Scope } from '../../../schema/principal.ts';
 
 /** What each scope that was not asked for adds, unless `TRUST_NARROW_SCOPE_BONUS` says otherwise. */
 export const NARROW_SCOPE_BONUS = 0.01;

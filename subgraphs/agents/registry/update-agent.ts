@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
-import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../platform/auth/oauth/redirect-uri.ts';
-import { assertNoEnd } from '../../../platform/auth/key-bond.ts';
-import type { Principal, RequestContext } from '../../../platform/auth/principal.ts';
-import { homeOf } from '../../../platform/auth/workspace-store.ts';
-import { auditActor, recordAuditEvent } from '../../../platform/events/audit-event.ts';
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../services/identity/oauth/redirect-uri.ts';
+import { assertNoEnd } from '../../../services/identity/keys/key-bond.ts';
+import type { Principal, RequestContext } from '../../../schema/principal.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
+import { auditActor, recordAuditEvent } from '../../../services/audit/audit-event.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
-import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
+import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
-import { assertCallableAddress } from '../callable-address.ts';
+import { assertCallableAddress } from '../../../platform/outgoing/callable-address.ts';
 import { callbackScope, setCallback } from './callback.ts';
 import type { RegistryServices } from './registry-services.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { CAPABILITIES } from '../../../schema/value-lists.ts';
-import type { Settle } from '../../../platform/idempotency/exactly-once.ts';
-import type { Principal } from '../../../platform/auth/principal.ts';
-import { homeOf } from '../../../platform/auth/workspace-store.ts';
+import type { Settle } from '../../../services/idempotency/exactly-once.ts';
+import type { Principal } from '../../../schema/principal.ts';
+import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { parseInput } from '../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';

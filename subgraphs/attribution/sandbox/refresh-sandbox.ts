@@ -2,12 +2,12 @@ import type { ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { dayAfter } from '../../../schema/day-range.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { SANDBOX_ACCOUNT_ID } from '../../../platform/sandbox-sources.ts';
-import type { DataSource } from '../data-sources/data-source.ts';
-import { DataSourceStore } from '../data-sources/data-source-store.ts';
-import type { RefreshSandbox } from '../data-sources/require-source.ts';
-import { recordSourceDays } from '../data-sources/source-days.ts';
-import { measureSource, purgeSource } from '../touchpoints/touchpoint-store.ts';
+import { SANDBOX_ACCOUNT_ID } from '../../../schema/sandbox-sources.ts';
+import type { DataSource } from '../intake/data-sources/data-source.ts';
+import { DataSourceStore } from '../intake/data-sources/data-source-store.ts';
+import type { RefreshSandbox } from '../intake/data-sources/require-source.ts';
+import { recordSourceDays } from '../intake/data-sources/source-days.ts';
+import { measureSource, purgeSource } from '../intake/touchpoints/touchpoint-store.ts';
 import { FIRST_DAY, syntheticRowStatements, type DayWindow } from './synthetic-rows.ts';
 import { SYNTHETIC_SHOPS, type SyntheticShop } from './synthetic-shops.ts';
 

@@ -1,7 +1,7 @@
-import type { Jobs } from '../../../platform/events/jobs.ts';
+import type { Jobs } from '../../../platform/jobs/jobs.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { PURGE_QUEUE } from '../data-sources/delete-data-source.ts';
+import { PURGE_QUEUE } from '../intake/data-sources/delete-data-source.ts';
 
 /** Deletes the sources that test keys connected thirty days ago or earlier, and their rows at once. */
 export async function retireSandboxSources(database: Database, jobs: Jobs): Promise<void> {

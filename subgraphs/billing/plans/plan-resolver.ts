@@ -1,7 +1,7 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import { assertAction } from '../../../platform/auth/actions.ts';
-import type { RequestContext } from '../../../platform/auth/principal.ts';
-import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { assertAction } from '../../../schema/actions.ts';
+import type { RequestContext } from '../../../schema/principal.ts';
+import { recordEnvelope } from '../../../services/trust/envelope.ts';
 import { PLANS, type PlanId } from './plan.ts';
 import { PlanListType, presentPlan } from './plan-type.ts';
 

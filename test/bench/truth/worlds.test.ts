@@ -2,7 +2,7 @@ import { FAMILIES } from '../../../bench/truth/world-families.ts';
 import { simulateWorld } from '../../../bench/truth/simulate-world.ts';
 import { paidChannels } from '../../../bench/truth/world-spec.ts';
 import { REPORT_USERS, reportWorlds, SMALLER_SIZES, smallerWorlds, tuningWorlds } from '../../../bench/truth/worlds.ts';
-import { DEFAULT_BASELINE_CHANNELS, isBaselineChannel } from '../../../subgraphs/attribution/data-sources/data-source.ts';
+import { DEFAULT_BASELINE_CHANNELS, isBaselineChannel } from '../../../subgraphs/attribution/intake/data-sources/data-source.ts';
 
 const specs = [...reportWorlds(), ...tuningWorlds()].map(({ draft }) => draft);
 const report = specs.filter((spec) => !spec.name.startsWith('tuning_'));

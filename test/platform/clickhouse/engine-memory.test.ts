@@ -7,7 +7,7 @@ import { connectClickHouse } from '../../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse } from '../../../platform/clickhouse/embedded-server.ts';
 import { EngineProcess } from '../../../platform/clickhouse/engine-process.ts';
 import { isPassing, refusedForGood } from '../../../platform/clickhouse/outage.ts';
-import { throughOutages } from '../../../platform/events/through-outages.ts';
+import { throughOutages } from '../../../platform/jobs/through-outages.ts';
 
 const logger = pino({ level: 'silent' });
 const OneNumber = z.object({ n: z.coerce.number() });

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import { connectClickHouse, type ClickHouse } from '../../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../platform/clickhouse/embedded-server.ts';
-import { throughOutages } from '../../../platform/events/through-outages.ts';
+import { throughOutages } from '../../../platform/jobs/through-outages.ts';
 
 /** About a second for each of the rows, all of them in one block: the engine looks at limits and kills only after it. */
 const STUCK = `SELECT sum(editDistance(concat(repeat('ab', 30000), toString(number)), repeat('ba', 30000))) AS n FROM numbers(2000)`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { connectionOf, cursorAt, parsePage, type PageArguments } from '../../../platform/graph/connection.ts';
-import { recordEnvelope } from '../../../platform/trust/envelope.ts';
+import { recordEnvelope } from '../../../services/trust/envelope.ts';
 
 const TRUST = recordEnvelope(0, new Date(0), '2026-02-01');
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { newUuid } from '../../../platform/identifiers.ts';
-import { keySetOf } from '../../../platform/trust/signing-key.ts';
-import { AuditHouse } from '../../platform/events/audit-house.ts';
+import { keySetOf } from '../../../services/trust/signing-key.ts';
+import { AuditHouse } from '../../services/audit/audit-house.ts';
 import { startCli, type CliResult } from './run-cli.ts';
 
 let house: AuditHouse;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { OF_SOURCE, sourceParams, type SourceKey } from '../../touchpoints/source-key.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 import type { BlockHead, ReadingFinding } from './reading-messages.ts';
 import { STORED_TABLES, type StoredTable } from './stored-tables.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
 import { isUuid, publicId } from '../../../../platform/identifiers.ts';
-import type { RejectedRow } from '../../data-sources/records.ts';
-import { OF_SOURCE, sourceParams, type SourceKey } from '../../touchpoints/source-key.ts';
+import type { RejectedRow } from '../data-sources/records.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from '../touchpoints/source-key.ts';
 import { MAX_PATH_STEPS, MAX_TEXT_BYTES } from './reading-limits.ts';
 import { printable } from './printable.ts';
 

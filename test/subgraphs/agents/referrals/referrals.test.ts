@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { tierOf, TIER_TABLES, type TierTable } from '../../../../platform/auth/tiers.ts';
+import { tierOf, TIER_TABLES, type TierTable } from '../../../../services/identity/limits/tiers.ts';
 import { newUuid } from '../../../../platform/identifiers.ts';
 import { ACTIVE_FROM_CENTS } from '../../../../subgraphs/agents/referrals/accrue-referrals.ts';
 import { churnReferrals, IDLE_DAYS } from '../../../../subgraphs/agents/referrals/churn-referrals.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { connectClickHouse, type ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { SANDBOX_SOURCES } from '../../../../platform/sandbox-sources.ts';
+import { SANDBOX_SOURCES } from '../../../../schema/sandbox-sources.ts';
 import { createLogger } from '../../../../platform/telemetry/logs.ts';
 import { syntheticRowStatements, type DayWindow } from '../../../../subgraphs/attribution/sandbox/synthetic-rows.ts';
 import { SYNTHETIC_SHOPS } from '../../../../subgraphs/attribution/sandbox/synthetic-shops.ts';
-import { migrateColumnarTables } from '../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { storedDays } from '../../../../subgraphs/attribution/touchpoints/stored-days.ts';
+import { migrateColumnarTables } from '../../../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
+import { storedDays } from '../../../../subgraphs/attribution/intake/touchpoints/stored-days.ts';
 import { createTestClickHouse, type TestClickHouse } from '../../../platform.ts';
-import { MEASURED_AT } from '../touchpoints/columnar-store.ts';
+import { MEASURED_AT } from '../intake/touchpoints/columnar-store.ts';
 
 const MONTHS: readonly DayWindow[] = [
   { from: '2026-01-01', to: '2026-01-31' },

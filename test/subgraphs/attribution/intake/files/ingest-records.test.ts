@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { stringify } from 'node:querystring';
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { CURRENT_PATHS } from '../../../../../subgraphs/attribution/touchpoints/current-paths.ts';
+import { CURRENT_PATHS } from '../../../../../subgraphs/attribution/intake/touchpoints/current-paths.ts';
 import { ReadingRoom } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
 import { listRejects } from '../../../../../subgraphs/attribution/intake/files/rejects.ts';
-import { measureSource, purgeSource, sourceChannels, sourceSpend } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { MEASURED_AT, openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../../touchpoints/columnar-store.ts';
+import { measureSource, purgeSource, sourceChannels, sourceSpend } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import { MEASURED_AT, openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
 let store: ColumnarStore;
 let sources = 0;

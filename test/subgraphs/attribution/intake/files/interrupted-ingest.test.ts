@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { connectClickHouse, type ClickHouse } from '../../../../../platform/clickhouse/client.ts';
 import { startEmbeddedClickHouse, type EmbeddedClickHouse } from '../../../../../platform/clickhouse/embedded-server.ts';
-import { migrateColumnarTables } from '../../../../../subgraphs/attribution/touchpoints/columnar-schema.ts';
-import { measureSource } from '../../../../../subgraphs/attribution/touchpoints/touchpoint-store.ts';
-import { MEASURED_AT, sourceEvidence, upload } from '../../touchpoints/columnar-store.ts';
+import { migrateColumnarTables } from '../../../../../subgraphs/attribution/intake/touchpoints/columnar-schema.ts';
+import { measureSource } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
+import { MEASURED_AT, sourceEvidence, upload } from '../touchpoints/columnar-store.ts';
 
 const ROWS = 1_500_000;
 const WRONG = 3;

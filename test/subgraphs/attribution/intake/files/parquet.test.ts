@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { z } from 'zod';
-import { openColumnarStore, upload, type ColumnarStore } from '../../touchpoints/columnar-store.ts';
+import { openColumnarStore, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
 
 const PARQUET = { mediaType: 'application/vnd.apache.parquet' };
 let store: ColumnarStore;

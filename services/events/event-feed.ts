@@ -1,0 +1,64 @@
+import { ProblemError } from '../../schema/problems.ts';
+import type { Database, TenantScope } from '../../platform/postgres/database.ts';
+import { RESYNC, type PubSub, type Resync } from '../../platform/postgres/pub-sub.ts';
+import { accountTopic, eventsAfter, lastPosition, revivedEvent, type RecordedEvent } from './outbox.ts';
+import { SequencedWatch } from './sequenced-watch.ts';
+
+export interface FeedServices {
+  readonly database: Database;
+  readonly pubSub: PubSub;
+}
+
+/** Where a feed begins, and what it shows. */
+export interface FeedWishes {
+  /** Position of the last event that was seen; 0 for all that are kept, null for those from now on. */
+  readonly after: number | null;
+  readonly accepts: (event: RecordedEvent) => boolean;
+}
+
+/** The events of an account and environment, in the order of their commits. */
+export interface EventFeed {
+  /** Where it begins: whoever comes back with this position has missed nothing. */
+  readonly from: number;
+  readonly events: SequencedWatch<RecordedEvent>;
+}
+
+const PAGE_SIZE = 500;
+
+/**
+ * The events of an account in an environment, each once, in the order of their commits, for as long as the watcher stays; in
+ * a workspace those that happened there.
+ * @throws ProblemError `validation_error` for a negative position, `service_unavailable`
+ */
+export async function watchEvents({ database, pubSub }: FeedServices, scope: TenantScope, { after, accepts }: FeedWishes): Promise<EventFeed> {
+  if (after !== null && after < 0) throw new ProblemError('validation_error', 'after: must not be negative', { code: 'out_of_range', param: '/after' });
+  const { accountId, environment, workspace } = scope;
+  const isWithin = ({ workspaceId }: RecordedEvent): boolean => workspace === null || workspaceId === workspace.id;
+  const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));
+  try {
+    const from = after ?? (await database.asTenant(scope, (em) => lastPosition(em, environment)));
+    const read = (position: number): Promise<RecordedEvent[]> => database.asTenant(scope, (em) => eventsAfter(em, environment, position, PAGE_SIZE));
+    return { from, events: new SequencedWatch({ news: revived(told), placeOf: ({ position }) => position, read, pageSize: PAGE_SIZE, accepts: (event) => isWithin(event) && accepts(event) }, from) };
+  } catch (error) {
+    await told.return?.();
+    throw error;
+  }
+}
+
+/** Messages are JSON, which has no dates. */
+function revived(told: AsyncIterableIterator<RecordedEvent | Resync>): AsyncIterableIterator<RecordedEvent | Resync> {
+  return {
+    async next() {
+      const { done, value } = await told.next();
+      if (done === true) return { done, value: undefined };
+      return { done: false, value: value === RESYNC ? value : revivedEvent(value) };
+    },
+    async return() {
+      await told.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

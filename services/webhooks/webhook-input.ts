@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { ProblemError } from '../../schema/problems.ts';
+import type { Principal } from '../../schema/principal.ts';
+import { EVENT_TYPES, readableEventTypes, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
+import { EVERY_EVENT, hears, type Endpoint, type EventChoice } from './endpoint.ts';
+
+/** The address itself is judged by whoever looks it up. */
+export const webhookUrl = z.string().min(1).max(2_048);
+
+/**
+ * Nobody hears by a webhook what they could not read.
+ * @throws ProblemError `insufficient_permissions` / `missing_scope`
+ */
+export function assertMayHear(principal: Principal, events: readonly EventChoice[]): void {
+  const readable = readableEventTypes(principal.scopes);
+  const beyond = events.find((type) => type !== EVERY_EVENT && !readable.includes(type));
+  if (beyond === undefined || beyond === EVERY_EVENT) return;
+  throw new ProblemError('insufficient_permissions', `Events of type ${beyond} need the scope ${scopeOfEvent(beyond)}, which the key lacks. Leave the type out, or use a key that has the scope.`, { code: 'missing_scope', param: '/events' });
+}
+
+/** The types that a subscription hears, wherever they happen. */
+export function heardBy(webhook: Pick<Endpoint, 'kind' | 'events' | 'scopes'>): readonly EventType[] {
+  return EVENT_TYPES.filter((type) => hears({ ...webhook, workspaceId: null }, { type, workspaceId: null }));
+}

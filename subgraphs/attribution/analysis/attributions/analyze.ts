@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import type { EventTable, PathTable } from '../../../../compute/journey-tables.ts';
+import { toCents } from '../../../../compute/numerics/largest-remainder.ts';
+import type { Failure } from '../../../../compute/outcome.ts';
+import type { TaskRunner } from '../../../../compute/pool.ts';
+import type { RunOptions } from '../../../../compute/run-options.ts';
+import { DEFAULT_RUN_PARAMETERS } from '../../../../compute/run-options.ts';
+import type { TaskName, TaskOutcome } from '../../../../compute/tasks.ts';
+import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
+import { isBaselineChannel } from '../../intake/data-sources/data-source.ts';
+import type { RangeExperiment } from '../experiments/range-experiments.ts';
+import { assertAmountsInRange, assertFiguresInRange } from './amount-range.ts';
+import { AnalysisFailedError } from './analysis-failed-error.ts';
+import type { AttributionModel, Granularity } from './attribution.ts';
+import { calibrationsOf, planCalibration, type CalibrationPlan } from './calibration.ts';
+import { comparisonOf, creditOf, modelBreakdownOf, recoveredRevenue, type Credit, type ModelOutcomes, type RunTotals } from './compose-figures.ts';
+import type { AnalysisFigures } from './figures.ts';
+import { modelDiagnostics } from './model-diagnostics.ts';
+import type { ProgressEvent, Stage } from './progress.ts';
+import { NO_CAMPAIGNS, startBreakdown, type Breakdown, type CampaignRows } from './start-breakdown.ts';
+
+/** The rows of a run as the columnar engine hands them over. Money in major units. */
+export interface RunData {
+  readonly paths: PathTable;
+  /** null for a source of aggregated paths. */
+  readonly events: EventTable | null;
+  readonly totals: {
+    readonly journeys: number;
+    readonly convertingJourneys: number;
+    readonly touches: number;
+    readonly conversions: number;
+    readonly revenue: number;
+    /** Sum of the sizes of all amounts, refunds included: nothing that is made of some of them exceeds it. */
+    readonly turnover: number;
+    readonly unattributedConversions: number;
+    readonly unattributedRevenue: number;
+  };
+  /** Spend per channel in the range. */
+  readonly spend: ReadonlyMap<string, number>;
+  /** None where absent. */
+  readonly campaigns?: CampaignRows;
+  /** Time of the last stored event of the source, seconds since the epoch. */
+  readonly observedUntilS: number;
+  /** Experiments that calibrate a causal run; none where absent. */
+  readonly experiments?: readonly RangeExperiment[];
+  /** What the reader of the figures should know of the rows. */
+  readonly warnings?: readonly string[];
+}
+
+/** What is asked of a run, beside its rows. */
+export interface RunParameters {
+  readonly model: AttributionModel;
+  readonly granularity: Granularity;
+  readonly rangeStartS: number;
+  /** Exclusive. */
+  readonly rangeEndS: number;
+  readonly lookbackS: number;
+  readonly confidenceLevel: number;
+  readonly markovOrder: number;
+  readonly baselineChannels: readonly string[];
+  readonly currency: string;
+  /** What the sampled models draw from: the same seed and rows give the same figures, bit by bit. */
+  readonly seed: string;
+}
+
+export interface RunServices {
+  readonly pool: TaskRunner;
+  readonly onProgress: (event: ProgressEvent) => void;
+  readonly signal: AbortSignal;
+  /** Monotonic milliseconds. */
+  readonly clockMs: () => number;
+  /** When the run began to read its rows, by the same clock. */
+  readonly startedMs: number;
+  /** The outcomes of all models, before they become figures. */
+  readonly onOutcomes?: (outcomes: ModelOutcomes) => void;
+}
+
+/** Models of more touches, or of more channels, may keep a thread for seconds. */
+const MANY_TOUCHES = 100_000;
+const MANY_CHANNELS = 100;
+
+/** Whether the tasks of a run have to leave a thread to those of others. */
+export function isLargeRun({ paths, events }: Pick<RunData, 'paths' | 'events'>): boolean {
+  const touches = Math.max(paths.steps.length, events?.timeS.length ?? 0);
+  return touches > MANY_TOUCHES || paths.channels.length > MANY_CHANNELS;
+}
+
+const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
+
+/**
+ * Runs the five models in parallel on the pool, combines them where `causal` is asked for, and composes the figures.
+ * @throws AnalysisFailedError when the rows cannot answer the question or add up to more than is exact, or the run was cancelled.
+ */
+export async function analyze(data: RunData, parameters: RunParameters, services: RunServices): Promise<AnalysisFigures> {
+  if (data.totals.conversions === 0) {
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no conversion in this range. Choose a longer range, upload the orders, or name another conversion event.' });
+  }
+  if (data.totals.journeys === 0) {
+    throw new AnalysisFailedError({ code: 'insufficient_data', message: 'There is no touchpoint in this range or its lookback window. Choose a longer range, or upload touchpoints.' });
+  }
+  assertAmountsInRange(data);
+  const channels = channelsOf(data);
+  const isBaseline = Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
+  const options = runOptionsOf(data, parameters);
+  const run = taskRunner(services);
+
+  const comparisonRun = run('comparison', data.events === null ? { paths: data.paths, unattributed: { conversions: data.totals.unattributedConversions, value: data.totals.unattributedRevenue } } : { events: data.events, options });
+  const seed = seedOf(parameters);
+  const breakdownRuns = startBreakdown({ events: data.events, channels, campaigns: data.campaigns ?? NO_CAMPAIGNS, model: parameters.model, granularity: parameters.granularity, options }, run);
+  const onPaths = { paths: data.paths, confidenceLevel: parameters.confidenceLevel, seed };
+  const memberRuns = {
+    markov: run('markov', { ...onPaths, order: parameters.markovOrder }),
+    shapley: run('shapley', onPaths),
+    dominance: run('dominance', onPaths),
+    rwa: run('rwa', onPaths),
+    prav: run('prav', { events: data.events, options, segments: breakdownRuns.segments }),
+  };
+  const totals: RunTotals = {
+    channels,
+    isBaseline,
+    conversions: data.totals.conversions,
+    revenue: data.totals.revenue,
+    unattributedRevenue: data.totals.unattributedRevenue,
+    spend: data.spend,
+    comparison: required('comparison', await comparisonRun),
+    confidenceLevel: parameters.confidenceLevel,
+  };
+
+  const finished = { count: 0 };
+  await Promise.all(PATH_MODELS.map(async (model) => reportMember(model, await memberRuns[model], totals, finished, services)));
+  const members = {
+    markov: await memberRuns.markov,
+    shapley: await memberRuns.shapley,
+    dominance: await memberRuns.dominance,
+    rwa: await memberRuns.rwa,
+    prav: await memberRuns.prav,
+  };
+
+  services.onProgress(stage('combining', 0.85, 'Combining the models'));
+  const plan = planCalibration(parameters.model === 'causal' ? (data.experiments ?? []) : [], channels, isBaseline);
+  const causal = await run('causal', { channels, isBaseline, confidenceLevel: parameters.confidenceLevel, totals: { conversions: data.totals.conversions, revenue: data.totals.revenue }, members, comparison: totals.comparison, experiments: plan.input });
+  const outcomes: ModelOutcomes = { ...members, causal };
+  services.onOutcomes?.(outcomes);
+  const outcome = required(parameters.model, outcomes[parameters.model]);
+  const credit = creditOf(parameters.model, outcome, totals, outcomes);
+  const breakdown = await breakdownRuns.finish(credit, outcomes);
+  return compose(parameters, data, totals, outcomes, credit, plan, breakdown, services.clockMs() - services.startedMs);
+}
+
+function compose(parameters: RunParameters, data: RunData, totals: RunTotals, outcomes: ModelOutcomes, credit: Credit, plan: CalibrationPlan, { timeSeries, campaigns, warnings: breakdownWarnings }: Breakdown, elapsedMs: number): AnalysisFigures {
+  const { models, warnings, iterations, converged } = modelDiagnostics(parameters.model, outcomes);
+  const { calibrations, warnings: calibrationWarnings } = calibrationsOf(plan, outcomes.causal);
+  const figures = {
+    currency: parameters.currency,
+    conversions: data.totals.conversions,
+    unattributedRevenueCents: toCents(totals.unattributedRevenue),
+    ...credit,
+    ...recoveredRevenue(credit.channels),
+    methodology: methodologyOf(parameters, outcomes, calibrations.length),
+    modelBreakdown: modelBreakdownOf(outcomes),
+    comparison: comparisonOf(totals),
+    calibrations,
+    timeSeries,
+    campaigns,
+  };
+  const analysis: AnalysisFigures = {
+    ...figures,
+    diagnostics: {
+      journeys: data.totals.journeys,
+      convertingJourneys: data.totals.convertingJourneys,
+      touches: data.totals.touches,
+      converged,
+      iterations,
+      elapsedMs: Math.round(elapsedMs),
+      seed: parameters.seed,
+      runDigest: canonicalDigest({ ...figures, models }),
+      warnings: [...(data.warnings ?? []), ...warnings, ...calibrationWarnings, ...breakdownWarnings],
+      models,
+    },
+  };
+  assertFiguresInRange(analysis);
+  return analysis;
+}
+
+/** What was done, in one line of the field's terms. */
+function methodologyOf(parameters: RunParameters, outcomes: ModelOutcomes, experiments: number): string {
+  if (parameters.model === 'markov') return `markov/order-${parameters.markovOrder}`;
+  if (parameters.model !== 'causal') return parameters.model;
+  const ran = PATH_MODELS.filter((model) => outcomes[model].ok).join('+');
+  const weights = outcomes.causal.ok && outcomes.causal.basis === 'prior' ? 'prior-weights' : 'stacked-on-placebo-adjusted-lift';
+  return [ran, weights, ...(experiments === 0 ? [] : [`calibrated-by-${experiments}-experiment${experiments === 1 ? '' : 's'}`])].join('/');
+}
+
+function taskRunner(services: RunServices) {
+  return <Name extends TaskName>(name: Name, input: Parameters<typeof services.pool.run<Name>>[1]): Promise<TaskOutcome<Name>> => {
+    const answer = services.pool.run(name, input, { cancel: services.signal }).then((outcome) => {
+      if (!outcome.ok && outcome.code === 'cancelled') throw new AnalysisFailedError({ code: 'cancelled', message: 'The analysis was cancelled.' });
+      return outcome;
+    });
+    // All tasks of a cancelled run fail, and only the first is waited for.
+    answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+function reportMember(model: (typeof PATH_MODELS)[number], outcome: TaskOutcome<(typeof PATH_MODELS)[number]>, totals: RunTotals, finished: { count: number }, services: RunServices): void {
+  finished.count += 1;
+  const progress = 0.35 + (0.5 * finished.count) / PATH_MODELS.length;
+  if (outcome.ok) {
+    const { channels, revenueCents } = creditOf(model, outcome, totals, null);
+    services.onProgress({ kind: 'CHANNEL_RESULT', model, progress, revenueCents, channels });
+  }
+  services.onProgress(stage(`model:${model}`, progress, outcome.ok ? `${model} is done` : `${model} gives no answer: ${outcome.message}`));
+}
+
+function required<Outcome extends { readonly ok: boolean }>(model: string, outcome: Outcome): Extract<Outcome, { readonly ok: true }> {
+  if (outcome.ok) return outcome as Extract<Outcome, { readonly ok: true }>;
+  const { code, message } = outcome as Outcome & Failure;
+  if (code === 'insufficient_data' || code === 'too_many_channels' || code === 'out_of_range') throw new AnalysisFailedError({ code: 'insufficient_data', message });
+  throw new Error(`${model} failed: ${message}`);
+}
+
+/** Every channel of the run: those on paths, those of events outside them, those with spend alone; sorted by name. */
+function channelsOf(data: RunData): readonly string[] {
+  return [...new Set([...data.paths.channels, ...(data.events?.channels ?? []), ...data.spend.keys()])].toSorted();
+}
+
+/** What the tasks on events are told; `isBaseline` is of the tables' channels. */
+export function runOptionsOf(data: RunData, parameters: RunParameters): RunOptions {
+  return { ...DEFAULT_RUN_PARAMETERS, ...parameters, observedUntilS: data.observedUntilS, isBaseline: baselineOf(data.events?.channels ?? data.paths.channels, parameters) };
+}
+
+/** The number that sampled models draw from. */
+export function seedOf(parameters: RunParameters): number {
+  return createHash('sha256').update(parameters.seed).digest().readUInt32LE(0);
+}
+
+function baselineOf(channels: readonly string[], parameters: RunParameters): Uint8Array {
+  return Uint8Array.from(channels, (channel) => (isBaselineChannel(channel, parameters.baselineChannels) ? 1 : 0));
+}
+
+function stage(name: Stage, progress: number, message: string): ProgressEvent {
+  return { kind: 'PROGRESS', stage: name, progress, message };
+}

@@ -1,0 +1,76 @@
+import type { FilterQuery, QueryOrderMap, SqlEntityManager } from '@mikro-orm/postgresql';
+import { ProblemError } from '../../../../schema/problems.ts';
+import type { Page } from '../../../../platform/graph/connection.ts';
+import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
+import { Attribution, type AttributionModel, type AttributionStatus } from './attribution.ts';
+
+/** Narrows a list of analyses; every member is optional. */
+export interface AttributionFilter {
+  readonly status?: AttributionStatus | undefined;
+  readonly model?: AttributionModel | undefined;
+  readonly dataSourceId?: Uuid | undefined;
+  readonly agentId?: Uuid | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+}
+
+const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, { id: 'desc' }];
+/** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
+const MAX_PAGE_BYTES = 8 * 1024 ** 2;
+
+/** Reads and locks analyses inside the tenant's transaction; row level security does the rest. */
+export class AttributionStore {
+  readonly #em: SqlEntityManager;
+
+  constructor(em: SqlEntityManager) {
+    this.#em = em;
+  }
+
+  /** @throws ProblemError `resource_not_found`, for another tenant's analysis exactly as for an unknown one. */
+  async require(id: Uuid): Promise<Attribution> {
+    const found = await this.#em.findOne(Attribution, { id });
+    if (found === null) throw new ProblemError('resource_not_found', `There is no attribution ${publicId('attr', id)}.`);
+    return found;
+  }
+
+  /** Locks the row until the transaction ends; null when it is gone. */
+  async lock(id: Uuid): Promise<Attribution | null> {
+    await this.#em.execute(`select 1 from attribution.attributions where id = ? for update`, [id]);
+    return this.#em.findOne(Attribution, { id }, { refresh: true });
+  }
+
+  /**
+   * Newest first, ties by id; with the number of all matches.
+   * @throws ProblemError `validation_error`, code `page_too_large`, before more figures are read than fit into one answer
+   */
+  async list(filter: AttributionFilter, page: Page): Promise<readonly [readonly Attribution[], number]> {
+    const where = conditionOf(filter);
+    const places = await this.#em.find(Attribution, where, { fields: ['id'], orderBy: newestFirst(), limit: page.limit, offset: page.offset });
+    const ids = places.map(({ id }) => id);
+    await this.#refuseHeavy(ids);
+    const rows = await this.#em.find(Attribution, { id: { $in: ids } }, { orderBy: newestFirst(), refresh: true });
+    return [rows, await this.#em.count(Attribution, where)];
+  }
+
+  async #refuseHeavy(ids: readonly Uuid[]): Promise<void> {
+    const [{ bytes }] = await this.#em.execute<[{ bytes: string }]>(`select coalesce(sum(result_bytes), 0) as bytes from attribution.attributions where id = any (?::text::uuid[])`, [`{${ids.join(',')}}`]);
+    if (Number(bytes) <= MAX_PAGE_BYTES) return;
+    const mebibytes = (each: number): string => (each / 1024 ** 2).toFixed(1);
+    throw new ProblemError('validation_error', `These ${ids.length} analyses hold ${mebibytes(Number(bytes))} MiB of figures, more than the ${mebibytes(MAX_PAGE_BYTES)} MiB that one page may. Ask for fewer at a time, by per_page or first.`, { code: 'page_too_large' });
+  }
+
+  async count(filter: AttributionFilter): Promise<number> {
+    return this.#em.count(Attribution, conditionOf(filter));
+  }
+}
+
+function conditionOf(filter: AttributionFilter): FilterQuery<Attribution> {
+  const created = { ...(filter.createdAfter && { $gte: filter.createdAfter }), ...(filter.createdBefore && { $lte: filter.createdBefore }) };
+  return {
+    ...(filter.status && { status: filter.status }),
+    ...(filter.model && { model: filter.model }),
+    ...(filter.dataSourceId && { dataSourceId: filter.dataSourceId }),
+    ...(filter.agentId && { agentId: filter.agentId }),
+    ...(Object.keys(created).length > 0 && { createdAt: created }),
+  };
+}

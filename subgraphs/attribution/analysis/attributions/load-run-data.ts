@@ -1,0 +1,110 @@
+import type { EventTable } from '../../../../compute/journey-tables.ts';
+import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { interruptible } from '../../../../platform/clickhouse/interruptible.ts';
+import { refusedForGood } from '../../../../platform/clickhouse/outage.ts';
+import { dayAfter } from '../../../../schema/day-range.ts';
+import { ProblemError } from '../../../../schema/problems.ts';
+import { recordedRange, type StoredDay } from '../../intake/data-sources/source-days.ts';
+import { rangeExperiments } from '../experiments/range-experiments.ts';
+import { spanOf } from '../journeys/journey-query.ts';
+import { loadJourneys } from '../journeys/journey-store.ts';
+import { loadSampledEvents } from '../journeys/sampled-events.ts';
+import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
+import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
+import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
+import { sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
+import { AnalysisFailedError } from './analysis-failed-error.ts';
+import type { AssessableRun } from './assess-trust.ts';
+import type { AttributionFailure } from './attribution.ts';
+import type { LoadRunData, RunQuery } from './run-attribution-job.ts';
+
+/**
+ * Reads what a run needs from the columnar engine, side by side: paths, events, spend, what experiments say of the range, and
+ * counts of the rows themselves. Every read ends with the signal.
+ * @throws AnalysisFailedError where another attempt would meet the same
+ */
+export function loadRunData(store: ClickHouse): LoadRunData {
+  const read = readRunData(store);
+  return async (query, onStage, signal) => {
+    try {
+      return await read(query, onStage, signal);
+    } catch (error) {
+      const reason = refusedForGood(error);
+      throw reason === null ? error : new AnalysisFailedError(TOO_MUCH_TO_READ[reason]);
+    }
+  };
+}
+
+const TOO_MUCH_TO_READ = {
+  statement_too_large: { code: 'insufficient_data', message: 'The rows of this range need more memory than one analysis may take. Choose a shorter range, or split the source.' },
+  statement_ended: { code: 'internal', message: 'Reading the rows of this range took too long and was ended. Choose a shorter range, or ask again later. The analysis is not billed.' },
+} as const satisfies Record<string, AttributionFailure>;
+
+function readRunData(store: ClickHouse): LoadRunData {
+  return async (query, onStage, signal) => {
+    const clickhouse = interruptible(store, signal);
+    const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
+    const dateRange = [query.startDate, query.endDate] as const;
+    onStage('loading');
+    // Before anything is read that has a row per channel.
+    await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
+    const spendRead = sourceSpend(clickhouse, query, dateRange);
+    const daysRead = readDays(clickhouse, query);
+    onStage('building_journeys');
+    const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
+    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, counted);
+    const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
+      journeysRead,
+      spendRead,
+      rangeExperiments(clickhouse, query, query.experiments ?? [], { start: query.startDate, end: query.endDate }),
+      count(journeysRead.then(({ counted }) => counted!)),
+      daysRead,
+    ]);
+    const spendByChannel = new Map<string, number>();
+    for (const each of spend.rows) spendByChannel.set(each.channel, (spendByChannel.get(each.channel) ?? 0) + each.spend);
+    const preceding = await loadPreceding(clickhouse, query, followed);
+    const recountDays = async (): Promise<readonly StoredDay[]> => (await storedDays(clickhouse, query, { deduplicated: true, now: query.now })).days;
+    return {
+      paths,
+      events: followed?.events ?? null,
+      totals,
+      spend: spendByChannel,
+      campaigns: { ofEvents: followed?.campaigns ?? null, tooMany: spend.tooManyCampaigns || (followed?.tooManyCampaigns ?? false), spend: spend.rows },
+      observedUntilS: followed?.observedUntilS ?? 0,
+      experiments,
+      warnings: ignoresPaths ? [IGNORED_PATHS] : [],
+      stored: { rows, ...days, recount: () => count(null), recountDays, preceding },
+    };
+  };
+}
+
+/** What is wrong with the rows fails the analysis for good: another attempt would find the same. */
+function failedWhereInvalid(error: unknown): never {
+  if (error instanceof ProblemError && error.type === 'validation_error') throw new AnalysisFailedError({ code: 'insufficient_data', message: error.message });
+  throw error;
+}
+
+/** Days are hashed only where the store has changed since they were verified. */
+async function readDays(clickhouse: ClickHouse, query: RunQuery): Promise<Pick<AssessableRun['stored'], 'days' | 'parts'>> {
+  const parts = await partsDigest(clickhouse, query);
+  if (parts !== null && parts === query.verifiedParts) return { days: null, parts };
+  return { days: (await storedDays(clickhouse, query, { deduplicated: false, now: query.now })).days, parts };
+}
+
+/** 1 % of the users or 20,000 of them, whichever is more: enough to know how journeys went before the range. */
+const LEAST_USERS = 20_000;
+const MOST_ONE_IN = 100;
+
+/**
+ * Where the window of equal length before the range is to be found: among the events of the run where these reach that far, else
+ * read for a sample of users; null where the source reaches back less than half of it.
+ */
+async function loadPreceding(clickhouse: ClickHouse, query: RunQuery, followed: { readonly events: EventTable; readonly fromS: number } | null): Promise<AssessableRun['stored']['preceding']> {
+  if (followed === null) return null;
+  const { startMs, endMs } = spanOf([query.startDate, query.endDate]);
+  const span = { startMs: startMs - (endMs - startMs), endMs: startMs };
+  if ((query.earliestDay ?? query.startDate) > new Date((span.startMs + span.endMs) / 2).toISOString().slice(0, 10)) return null;
+  if (followed.fromS * 1000 <= span.startMs) return 'in_events';
+  const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
+  return { events: await loadSampledEvents(clickhouse, { accountId: query.accountId, dataSourceId: query.dataSourceId, span, conversionEvent: query.conversionEvent, channels: followed.events.channels, oneIn }) };
+}

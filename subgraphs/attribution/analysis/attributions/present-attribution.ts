@@ -1,0 +1,98 @@
+import { publicId } from '../../../../platform/identifiers.ts';
+import { recordEnvelope, type TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { Attribution } from './attribution.ts';
+import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
+import type { AnalysisFigures, ChannelFigures } from './figures.ts';
+import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
+import { presentTrust, type SourceNow } from './present-trust.ts';
+import { publicationOf, type Publication } from './published-figures.ts';
+import type { TrustEvidence } from './trust-evidence.ts';
+
+/** Largest uplift that is published. */
+const MAX_LIFT = 10;
+
+/** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionType {
+  const shown = attribution.channels ?? null;
+  const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
+  const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));
+  const visibleIn = (breakdown: Readonly<Record<string, Readonly<Record<string, number>>>>) => Object.fromEntries(Object.entries(breakdown).map(([name, byChannel]) => [name, visible(byChannel)]));
+  return {
+    id: publicId('attr', attribution.id),
+    status,
+    model: attribution.model,
+    dataSourceId: publicId('ds', attribution.dataSourceId),
+    dateRange: [attribution.dateStart, attribution.dateEnd],
+    channelImpact: figures === null ? [] : presentChannels(figures.channels, figures.revenueCents).filter((impact) => isShown(impact.channel)),
+    methodology: figures?.methodology ?? attribution.model,
+    confidence: figures?.confidence ?? null,
+    createdAt: attribution.createdAt,
+    completedAt: attribution.completedAt ?? null,
+    granularity: attribution.granularity,
+    channels: shown,
+    currency: figures?.currency ?? null,
+    environment: attribution.environment,
+    autoRefresh: attribution.autoRefresh,
+    revision: attribution.revision,
+    conversions: figures?.conversions ?? null,
+    revenue: money(figures, 'revenueCents'),
+    baselineRevenue: money(figures, 'baselineRevenueCents'),
+    unattributedRevenue: money(figures, 'unattributedRevenueCents'),
+    lookbackWindowDays: attribution.lookbackWindowDays,
+    conversionEvent: attribution.conversionEvent,
+    confidenceLevel: attribution.confidenceLevel,
+    revenueLastclickCents: figures?.revenueLastclickCents ?? null,
+    revenueCausalCents: figures?.revenueCausalCents ?? null,
+    deltaRCents: figures?.deltaRCents ?? null,
+    deltaRNetCents: figures?.deltaRNetCents ?? null,
+    modelBreakdown: figures === null ? null : visibleIn(figures.modelBreakdown),
+    comparison: figures === null ? null : visibleIn(figures.comparison),
+    timeSeries: figures?.timeSeries == null ? null : presentTimeSeries(figures.timeSeries, isShown),
+    campaigns: figures?.campaigns == null ? null : presentCampaigns(figures.campaigns, isShown),
+    diagnostics: figures === null ? null : { ...figures.diagnostics, experiments: figures.calibrations ?? [] },
+    progress: attribution.isFinished() ? 1 : progress,
+    failure,
+    agentId: attribution.agentId == null ? null : publicId('agent', attribution.agentId),
+    workspaceId: attribution.workspaceId == null ? null : publicId('ws', attribution.workspaceId),
+    // The signature is of a completed result; while a refresh is under way it would vouch for another state.
+    signature: figures === null || attribution.isRefreshing() ? null : (attribution.signature ?? null),
+    trust: trustOf(figures, attribution.trust ?? null, sourceNow, now, apiVersion),
+  };
+}
+
+/** The record envelope until completed; an estimate whose evidence was not kept has none: nothing is better than invented zeros. */
+function trustOf(figures: AnalysisFigures | null, trust: TrustEvidence | null, sourceNow: SourceNow | null, now: Date, apiVersion: string): TrustEnvelope | null {
+  if (figures === null) return recordEnvelope(1, now, apiVersion);
+  return trust === null ? null : presentTrust(trust, figures, sourceNow ?? { source: null, changedDays: new Set() }, now, apiVersion);
+}
+
+/** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */
+export function presentChannels(channels: readonly ChannelFigures[], revenueCents: number): ChannelImpactType[] {
+  return channels
+    .toSorted((a, b) => b.attributedRevenueCents - a.attributedRevenueCents || a.channel.localeCompare(b.channel, 'en'))
+    .map((figures, index) => {
+      const attributedRevenue = figures.attributedRevenueCents / 100;
+      const counterfactualCents = revenueCents - figures.attributedRevenueCents;
+      return {
+        channel: figures.channel,
+        causalLift: counterfactualCents > 0 ? Math.min(MAX_LIFT, figures.attributedRevenueCents / counterfactualCents) : figures.attributedRevenueCents > 0 ? MAX_LIFT : null,
+        roi: figures.spend > 0 ? (attributedRevenue - figures.spend) / figures.spend : null,
+        roas: figures.spend > 0 ? attributedRevenue / figures.spend : null,
+        spend: figures.spend,
+        attributedRevenue,
+        incrementalRevenue: figures.isBaseline ? 0 : attributedRevenue,
+        confidence: figures.confidence,
+        confidenceInterval: figures.confidenceInterval,
+        lastclickRevenue: figures.lastclickRevenueCents / 100,
+        deltaR: (figures.attributedRevenueCents - figures.lastclickRevenueCents) / 100,
+        conversions: figures.conversions,
+        share: figures.share,
+        rank: index + 1,
+        isBaseline: figures.isBaseline,
+      };
+    });
+}
+
+function money(figures: AnalysisFigures | null, member: 'revenueCents' | 'baselineRevenueCents' | 'unattributedRevenueCents'): number | null {
+  return figures === null ? null : figures[member] / 100;
+}

@@ -1,0 +1,65 @@
+import type { FilterQuery, SqlEntityManager } from '@mikro-orm/postgresql';
+import { ProblemError } from '../../../../schema/problems.ts';
+import type { Page } from '../../../../platform/graph/connection.ts';
+import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
+import type { DateRange } from '../../intake/data-sources/date-range.ts';
+import { Experiment } from './experiment.ts';
+
+/** Narrows a list of experiments; every member is optional. */
+export interface ExperimentFilter {
+  readonly dataSourceId?: Uuid | undefined;
+  readonly channel?: string | undefined;
+}
+
+/** Reads and removes experiments inside the tenant's transaction; row level security does the rest. */
+export class ExperimentStore {
+  readonly #em: SqlEntityManager;
+
+  constructor(em: SqlEntityManager) {
+    this.#em = em;
+  }
+
+  /** @throws ProblemError `resource_not_found`, for another tenant's experiment exactly as for an unknown one. */
+  async require(id: Uuid): Promise<Experiment> {
+    const found = await this.#em.findOne(Experiment, { id });
+    if (found === null) throw notFound(id);
+    return found;
+  }
+
+  /** @throws ProblemError `resource_not_found`. */
+  async remove(id: Uuid): Promise<void> {
+    if ((await this.#em.nativeDelete(Experiment, { id })) === 0) throw notFound(id);
+  }
+
+  /** The result that stands for the same source, environment, channel, method and period already. */
+  async findSame(key: Pick<Experiment, 'dataSourceId' | 'environment' | 'channel' | 'method' | 'periodStart' | 'periodEnd'>): Promise<Experiment | null> {
+    return this.#em.findOne(Experiment, key);
+  }
+
+  /** Newest first, ties by id; with the number of all matches. */
+  async list(filter: ExperimentFilter, page: Page): Promise<readonly [readonly Experiment[], number]> {
+    return this.#em.findAndCount(Experiment, conditionOf(filter), { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }], limit: page.limit, offset: page.offset });
+  }
+
+  async count(filter: ExperimentFilter): Promise<number> {
+    return this.#em.count(Experiment, conditionOf(filter));
+  }
+
+  /** Experiments of a source whose period has days in common with a range, in a fixed order: by channel, period and id. */
+  async overlapping(key: Pick<Experiment, 'dataSourceId' | 'environment'>, range: DateRange): Promise<readonly Experiment[]> {
+    const { dataSourceId, environment } = key;
+    return this.#em.find(
+      Experiment,
+      { dataSourceId, environment, periodStart: { $lte: range.end }, periodEnd: { $gte: range.start } },
+      { orderBy: [{ channel: 'asc' }, { periodStart: 'asc' }, { periodEnd: 'asc' }, { id: 'asc' }] },
+    );
+  }
+}
+
+function conditionOf({ dataSourceId, channel }: ExperimentFilter): FilterQuery<Experiment> {
+  return { ...(dataSourceId && { dataSourceId }), ...(channel && { channel }) };
+}
+
+function notFound(id: Uuid): ProblemError {
+  return new ProblemError('resource_not_found', `There is no experiment ${publicId('exp', id)}.`);
+}

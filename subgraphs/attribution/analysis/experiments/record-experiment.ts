@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { ProblemError } from '../../../../schema/problems.ts';
+import { newExperiment } from '../../../../schema/contract/experiments.ts';
+import type { Principal } from '../../../../schema/principal.ts';
+import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
+import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
+import { newUuid, publicId, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { namesOf } from '../../intake/data-sources/channel-names.ts';
+import type { DataSource } from '../../intake/data-sources/data-source.ts';
+import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import { parseDateRange } from '../../intake/data-sources/date-range.ts';
+import { requireSource, type SourceServices } from '../../intake/data-sources/require-source.ts';
+import { Experiment } from './experiment.ts';
+import { ExperimentStore } from './experiment-store.ts';
+
+export interface ExperimentServices extends SourceServices {
+  /** The channels that a source has rows of. */
+  readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly clock: () => Date;
+}
+
+/** Currency of a source whose rows name none. */
+const DEFAULT_CURRENCY = 'USD';
+/** The experiment that was recorded. */
+export const experimentEffect = z.object({ experimentId: uuid });
+
+/**
+ * Records the result of an experiment. Later `causal` analyses of ranges that share days with its period are calibrated by it.
+ * @throws ProblemError `validation_error` (`unknown_channel` lists the channels of the source, `wrong_currency`, and the codes of
+ *   a bad period), `resource_not_found` (source), `conflict` / `already_recorded` for a second result of one channel, method and
+ *   period: it would count twice.
+ */
+export async function recordExperiment(services: ExperimentServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof experimentEffect>>): Promise<Experiment> {
+  const input = parseGraphInput(newExperiment, rawInput);
+  const now = services.clock();
+  const period = parseDateRange(input.period, now, principal.environment, 'period');
+  const accountId = principal.accountId as Uuid;
+  const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
+  const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
+  const currency = currencyOf(source, input.currency ?? null);
+  refuseUnknownChannel(input.channel, await services.channelsOf(source.accountId, dataSourceId));
+
+  return services.database.asTenant(principal, async (em) => {
+    // The lock keeps two equal requests from both finding nothing.
+    await new DataSourceStore(em).lock(dataSourceId);
+    const key = { dataSourceId, environment: principal.environment, channel: input.channel, method: input.method, periodStart: period.start, periodEnd: period.end };
+    const same = await new ExperimentStore(em).findSame(key);
+    if (same !== null) {
+      throw new ProblemError('conflict', `${publicId('exp', same.id)} is the ${same.method} result of ${same.channel} for this period already, and would count twice. Delete it first to replace it.`, { code: 'already_recorded' });
+    }
+    const experiment = em.create(Experiment, {
+      id: newUuid(now.getTime()),
+      accountId,
+      ...key,
+      incrementalRevenue: input.incrementalRevenue,
+      standardError: input.standardError,
+      currency,
+      notes: input.notes ?? null,
+      createdAt: now,
+    });
+    await em.flush();
+    await settle(em, { experimentId: experiment.id as Uuid });
+    return experiment;
+  });
+}
+
+function refuseUnknownChannel(channel: string, known: readonly string[]): void {
+  if (known.includes(channel)) return;
+  const message = `the source has no channel ${JSON.stringify(channel)}; it has ${namesOf(known)}.`;
+  throw new ProblemError('validation_error', `channel: ${message}`, { code: 'unknown_channel', param: '/channel', errors: [{ param: '/channel', code: 'unknown_channel', message }] });
+}
+
+/** A source has one currency, and an effect in another could not be held against its revenue. */
+function currencyOf(source: DataSource, given: string | null): string {
+  const currency = source.currency ?? DEFAULT_CURRENCY;
+  if (given === null || given === currency) return currency;
+  const message = `the amounts of this source are in ${currency}`;
+  throw new ProblemError('validation_error', `currency: ${message}`, { code: 'wrong_currency', param: '/currency', errors: [{ param: '/currency', code: 'wrong_currency', message }] });
+}

@@ -1,0 +1,31 @@
+import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import type { RequestContext } from '../../../../schema/principal.ts';
+import type { Database } from '../../../../platform/postgres/database.ts';
+import { recordEnvelope } from '../../../../services/trust/envelope.ts';
+import { ResultVerificationType, VerifyResultInput } from './result-verification-type.ts';
+import { verifyResult } from './verify-result.ts';
+
+@Resolver(() => ResultVerificationType)
+export class ResultVerificationResolver {
+  readonly #database: Database;
+  readonly #clock: () => Date;
+
+  constructor({ database, clock }: { readonly database: Database; readonly clock: () => Date }) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  @Query(() => ResultVerificationType, { nullable: true, description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything that is not a JWS.' })
+  async verifyResult(@Ctx() context: RequestContext, @Arg('input', () => VerifyResultInput) input: VerifyResultInput): Promise<ResultVerificationType> {
+    const { claims, ...check } = await verifyResult(this.#database, input);
+    const now = this.#clock();
+    return {
+      ...check,
+      issuer: claims?.iss ?? null,
+      subject: claims === null ? null : { type: 'attribution_result', id: claims.sub, revision: claims.revision },
+      signedAt: claims === null ? null : new Date(claims.iat * 1000),
+      verifiedAt: now,
+      trust: recordEnvelope(1, now, context.apiVersion),
+    };
+  }
+}

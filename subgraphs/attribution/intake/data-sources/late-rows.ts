@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../../../../schema/value-lists.ts';
+import type { Environment } from '../../../../schema/principal.ts';
+import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../../platform/jobs/jobs.ts';
+import { uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
+import type { DataSource } from './data-source.ts';
+
+/** A source that has received rows. */
+export interface LateRowsJob {
+  readonly accountId: Uuid;
+  readonly environment: Environment;
+  readonly dataSourceId: Uuid;
+}
+
+export const LATE_ROWS_QUEUE: JobQueue<LateRowsJob> = {
+  name: 'data-source.late-rows',
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid }),
+  // Nobody asks again for a look that failed, so it is tried for long.
+  retryLimit: 20,
+  ...ONE_BY_ONE,
+};
+
+/** Files often come in a row; one look at what they changed is enough. */
+const SETTLE_S = 2;
+
+/** Names what a source has received so far: as long as it stays the same, no rows have come. */
+export type Arrivals = string;
+
+/**
+ * Part of the transaction that records new rows of a source, or that ends an analysis of them: a worker will look at what
+ * they change. While one look waits to begin, further ones are dropped; the lock, held until the commit, makes that look
+ * wait for whoever was dropped.
+ */
+export async function noticeLateRows(em: SqlEntityManager, jobs: Jobs, source: LateRowsJob): Promise<void> {
+  await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [source.dataSourceId]);
+  await enqueueLook(em, jobs, source);
+}
+
+/** The same, if rows have come since `before`. */
+export async function noticeRowsSince(em: SqlEntityManager, jobs: Jobs, source: LateRowsJob, before: Arrivals | null): Promise<void> {
+  await em.execute(`select pg_advisory_xact_lock_shared(${LOCK})`, [source.dataSourceId]);
+  if ((await arrivalsOf(em, source.dataSourceId)) !== before) await enqueueLook(em, jobs, source);
+}
+
+/** First step of a look: whatever was noticed before it began is committed from here on. */
+export async function awaitNotices(em: SqlEntityManager, { dataSourceId }: LateRowsJob): Promise<void> {
+  await em.execute(`select pg_advisory_xact_lock(${LOCK})`, [dataSourceId]);
+}
+
+/** The look at the late rows of a source. */
+export function lateRowsOf({ accountId, environment, id }: DataSource): LateRowsJob {
+  return { accountId, environment, dataSourceId: id as Uuid };
+}
+
+/** Null for a source that was deleted. */
+export async function arrivalsOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<Arrivals | null> {
+  const [row] = await em.execute<{ arrivals: string }[]>(`select concat_ws(' ', rows_accepted, last_sync) as arrivals from attribution.data_sources where id = ? and deleted_at is null`, [dataSourceId]);
+  return row?.arrivals ?? null;
+}
+
+/** Part of the transaction that accepts an analysis which wants to hear of late rows. */
+export async function listenToLateRows(em: SqlEntityManager, dataSourceId: Uuid): Promise<void> {
+  await em.execute(`update attribution.data_sources set feeds_refreshes = true where id = ? and not feeds_refreshes`, [dataSourceId]);
+}
+
+const LOCK = `hashtextextended('late rows ' || ?, 0)`;
+
+async function enqueueLook(em: SqlEntityManager, jobs: Jobs, { accountId, environment, dataSourceId }: LateRowsJob): Promise<void> {
+  await jobs.enqueue(em, LATE_ROWS_QUEUE, { accountId, environment, dataSourceId }, { singletonKey: dataSourceId, startAfterS: SETTLE_S, tenant: accountId });
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { Principal } from '../../../../schema/principal.ts';
+import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
+import type { Uuid } from '../../../../platform/identifiers.ts';
+
+/** Rows on their way in: their bytes, and what the bytes are. */
+export interface RecordsBody {
+  readonly mediaType: 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet' | 'application/json';
+  readonly contentEncoding: 'identity' | 'gzip';
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** A row that was not taken: where it stands in the file and why. */
+export interface RejectedRow {
+  readonly uploadId: string | null;
+  readonly line: number;
+  readonly column: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What came of the rows of one request; also what is remembered of it under an idempotency key. */
+export const recordsReport = z
+  .object({
+    uploadId: z.string(),
+    kind: z.string(),
+    rowsAccepted: z.number(),
+    rowsRejected: z.number(),
+    /** The first hundred. */
+    firstErrors: z.array(z.object({ line: z.number(), column: z.string(), code: z.string(), message: z.string() }).readonly()).readonly(),
+    /** What else the sender should know. */
+    warnings: z.array(z.string()).readonly(),
+  })
+  .readonly();
+export type RecordsReport = z.output<typeof recordsReport>;
+
+/** Runs in the transaction that completes an upload. */
+export type OnStored = (em: SqlEntityManager, report: RecordsReport) => Promise<void>;
+
+/**
+ * Streams rows into a source; filled by the touchpoints feature. When it resolves, every accepted row is stored.
+ * @throws ProblemError `resource_not_found`, `validation_error` (unknown columns), `unsupported_media_type`.
+ */
+export type ReceiveRecords = (principal: Principal, dataSourceId: Uuid, records: RecordsBody, onStored?: OnStored) => Promise<RecordsReport>;

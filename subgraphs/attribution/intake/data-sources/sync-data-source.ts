@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../../../../schema/value-lists.ts';
+import type { Environment, Principal } from '../../../../schema/principal.ts';
+import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../../platform/jobs/jobs.ts';
+import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
+import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
+import type { SourceError, SourceStatistics } from './data-source.ts';
+import { DataSourceStore } from './data-source-store.ts';
+import { lateRowsOf, noticeLateRows } from './late-rows.ts';
+import { requireSource, type SourceServices } from './require-source.ts';
+import { recordSourceDays, type StoredDay } from './source-days.ts';
+import { Upload } from './upload.ts';
+
+/** What the sync job is told. */
+export interface SyncJob {
+  readonly accountId: Uuid;
+  readonly environment: Environment;
+  readonly dataSourceId: Uuid;
+  readonly syncId: Uuid;
+}
+
+export const SYNC_QUEUE: JobQueue<SyncJob> = {
+  name: 'data-source.sync',
+  data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), dataSourceId: uuid, syncId: uuid }),
+  ...ONE_BY_ONE,
+};
+
+/** What is stored of a source, by day too, and the state of the store in which that was found (null: it changed meanwhile). */
+export interface SourceMeasurement extends Omit<SourceStatistics, 'duplicateRate'> {
+  readonly days: readonly StoredDay[];
+  readonly parts: string | null;
+}
+
+/** Measures what is stored of a source; filled by the touchpoint store. */
+export type MeasureSource = (accountId: string, dataSourceId: string) => Promise<SourceMeasurement>;
+
+/** The sync that a request led to, be it one that was open already. */
+export const syncEffect = z.object({ syncId: uuid });
+
+/**
+ * Queues a sync of a source; a sync that is queued or running already is returned instead of a second one.
+ * @throws ProblemError `resource_not_found`.
+ */
+export async function requestSync(services: SourceServices & { readonly jobs: Jobs }, principal: Principal, dataSourceId: Uuid, now: Date, settle: Settle<z.output<typeof syncEffect>>): Promise<Upload> {
+  await requireSource(services, principal, dataSourceId);
+  return services.database.asTenant(principal, async (em) => {
+    const sources = new DataSourceStore(em);
+    const source = await sources.lock(dataSourceId);
+    const open = await sources.openSync(dataSourceId);
+    if (open !== null) {
+      await settle(em, { syncId: open.id as Uuid });
+      return open;
+    }
+    const sync = em.create(Upload, { id: newUuid(now.getTime()), accountId: principal.accountId as Uuid, dataSourceId, cause: 'sync', status: 'queued', startedAt: now });
+    // There is nothing to fetch, and the rows of today are there.
+    if (source.isSynthetic()) sync.complete({ kind: null, rowsAccepted: source.recordsSynced(), rowsRejected: 0, bytes: 0, contentDigest: null }, now);
+    await em.flush();
+    await settle(em, { syncId: sync.id as Uuid });
+    if (source.isSynthetic()) return sync;
+    const job: SyncJob = { accountId: source.accountId, environment: source.environment, dataSourceId, syncId: sync.id };
+    await services.jobs.enqueue(em, SYNC_QUEUE, job, { tenant: source.accountId });
+    return sync;
+  });
+}
+
+/** Runs a queued sync: an uploaded source has nothing to fetch, so its stored rows are counted and checked anew. */
+export async function runSync({ database, jobs }: { readonly database: Database; readonly jobs: Jobs }, measure: MeasureSource, job: SyncJob, clock: () => Date): Promise<void> {
+  const { days, parts, ...statistics } = await measure(job.accountId, job.dataSourceId);
+  await database.asTenant(wholeAccount(job), async (em) => {
+    const source = await new DataSourceStore(em).find(job.dataSourceId);
+    const sync = await em.findOne(Upload, { id: job.syncId });
+    if (source === null || sync === null) return;
+    const now = clock();
+    const stored = statistics.touchpoints + statistics.conversions + statistics.spendRows + statistics.paths;
+    source.statistics = { ...statistics, duplicateRate: duplicateRate(source.recordsSynced(), stored) };
+    source.error = null;
+    source.lastSync = now;
+    source.verifiedParts = parts;
+    await recordSourceDays(em, { id: job.dataSourceId, accountId: job.accountId }, days, now);
+    sync.complete({ kind: null, rowsAccepted: stored, rowsRejected: 0, bytes: 0, contentDigest: null }, now);
+    await em.flush();
+    if (source.feedsRefreshes) await noticeLateRows(em, jobs, lateRowsOf(source));
+  });
+}
+
+/** Closes a sync whose every attempt has failed, so that another one can be asked for. */
+export async function failSync(database: Database, job: SyncJob, clock: () => Date): Promise<void> {
+  await database.asTenant(wholeAccount(job), async (em) => {
+    const source = await new DataSourceStore(em).find(job.dataSourceId);
+    const sync = await em.findOne(Upload, { id: job.syncId });
+    if (sync === null) return;
+    const now = clock();
+    const error: SourceError = { code: 'internal', message: 'The sync failed three times because of an error on our side. Try again later.', at: now.toISOString(), retryable: true };
+    sync.fail(error, now);
+    if (source !== null) source.error = error;
+    await em.flush();
+  });
+}
+
+/** Share of accepted rows that repeated a natural key and so replaced a row that was there. */
+export function duplicateRate(rowsAccepted: number, rowsStored: number): number {
+  return rowsAccepted === 0 ? 0 : Math.max(0, 1 - rowsStored / rowsAccepted);
+}

@@ -1,0 +1,42 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Uuid } from '../../../../platform/identifiers.ts';
+import type { SourceError } from './data-source.ts';
+
+const UploadSchema = defineEntity({
+  name: 'Upload',
+  tableName: 'uploads',
+  schema: 'attribution',
+  properties: {
+    id: p.uuid().$type<Uuid>().primary(),
+    accountId: p.uuid().$type<Uuid>(),
+    dataSourceId: p.uuid().$type<Uuid>(),
+    cause: p.text().$type<'upload' | 'sync'>(),
+    status: p.text().$type<'queued' | 'running' | 'completed' | 'failed'>(),
+    kind: p.text().nullable(),
+    rowsAccepted: p.integer().default(0),
+    rowsRejected: p.integer().default(0),
+    bytes: p.bigint().$type<number>().default(0),
+    contentDigest: p.text().nullable(),
+    error: p.json().$type<SourceError>().nullable(),
+    startedAt: p.datetime(3),
+    completedAt: p.datetime(3).nullable(),
+  },
+});
+
+/** One arrival of rows at a source, or one sync of it: what was asked, what came of it. The ingest record. */
+export class Upload extends UploadSchema.class {
+  /** The rows are stored. */
+  complete(outcome: { readonly kind: string | null; readonly rowsAccepted: number; readonly rowsRejected: number; readonly bytes: number; readonly contentDigest: string | null }, now: Date): void {
+    Object.assign(this, outcome);
+    this.status = 'completed';
+    this.completedAt = now;
+  }
+
+  /** Nothing, or not all of it, was stored. */
+  fail(error: SourceError, now: Date): void {
+    this.status = 'failed';
+    this.error = error;
+    this.completedAt = now;
+  }
+}
+UploadSchema.setClass(Upload);
