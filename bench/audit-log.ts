@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { RequestContext } from '../schema/principal.ts';
 import { AuditArchive } from '../services/audit/audit-archive.ts';
 import { archiveAuditLog } from '../services/audit/archive-audit-log.ts';
-import { eventsOwner } from '../services/events/migrations.ts';
+import { eventsOwner } from '../services/event-migrations.ts';
 import { newUuid } from '../platform/identifiers.ts';
 import { openDatabase } from '../platform/postgres/database.ts';
 import { startEmbeddedPostgres } from '../platform/postgres/embedded-server.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENT_CATALOGUE } from '../schema/event-catalogue.ts';
-import { eventsOwner } from '../services/events/migrations.ts';
+import { eventsOwner } from '../services/event-migrations.ts';
 import { recordEvent } from '../services/events/outbox.ts';
 import { startRelay } from '../services/events/relay.ts';
 import { startDeliveryWorker } from '../services/webhooks/delivery-worker.ts';

@@ -1,4 +1,4 @@
-import { FirstAccount } from '../services/identity/accounts/first-account.ts';
+import { FirstAccount } from '../services/identity/opening/first-account.ts';
 import { KeyStore } from '../services/identity/keys/key-store.ts';
 import { AdmissionMetrics } from '../services/identity/admission/metered-admission.ts';
 import { openOauth } from '../services/identity/oauth/oauth.ts';

@@ -4,7 +4,7 @@ import { authOwner } from '../services/identity/migrations.ts';
 import { connectClickHouse, type ClickHouse } from '../platform/clickhouse/client.ts';
 import { meteredClickHouse } from '../platform/clickhouse/metered-clickhouse.ts';
 import type { Config } from './config/config.ts';
-import { eventsOwner } from '../services/events/migrations.ts';
+import { eventsOwner } from '../services/event-migrations.ts';
 import { createJobs, type Jobs } from '../platform/jobs/jobs.ts';
 import { jobsOwner } from '../platform/jobs/jobs-migrations.ts';
 import { idempotencyOwner } from '../services/idempotency/migrations.ts';

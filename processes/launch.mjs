@@ -100,7 +100,7 @@ function packClient() {
 
 /** What the compiler leaves behind: files that are read at run time. */
 function copyAssets() {
-  const rooms = ['schema', 'compute', 'platform', 'subgraphs', 'gateway', 'rest-adapter', 'processes'].filter((room) => existsSync(join(root, room)));
+  const rooms = ['schema', 'compute', 'platform', 'services', 'subgraphs', 'gateway', 'rest-adapter', 'processes'].filter((room) => existsSync(join(root, room)));
   for (const room of rooms) {
     for (const file of readdirSync(join(root, room), { recursive: true })) {
       if (/\.(?:graphql|json|sql|html|css|mjs|csv)$/.test(file) && !file.includes('node_modules')) cpSync(join(root, room, file), join(root, 'dist', room, file));

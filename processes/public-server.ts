@@ -3,7 +3,7 @@ import Koa from 'koa';
 import { Registry } from 'prom-client';
 import { createGateway, GRAPHQL_PATH, type GatewayOptions } from '../gateway/server.ts';
 import type { Admission } from '../services/identity/admission/admission.ts';
-import type { FirstAccount } from '../services/identity/accounts/first-account.ts';
+import type { FirstAccount } from '../services/identity/opening/first-account.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
 import type { Config } from './config/config.ts';
 import type { Claims } from '../services/idempotency/claims.ts';

@@ -5,7 +5,7 @@ import type { Subgraph } from '../platform/graph/subgraph-schema.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { KeyVault } from '../services/trust/key-vault.ts';
 import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
-import { NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
+import { agentScores, NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/intake/data-sources/records.ts';
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
@@ -48,7 +48,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
   const { database, jobs, pubSub, clickhouse } = backing;
   switch (name) {
     case 'agents':
-      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, narrowScopeBonus: config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS, region: config?.region ?? DEFAULT_REGION, tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE });
+      return agentsSubgraph({ database, pubSub, outgoing: options.outgoing, endpointSecrets: new EndpointSecrets(new KeyVault(options.keyEncryptionKey)), keys: new KeyStore(database, keyPepper), auditLog: auditLog(database, keyPepper, options.auditPlaces), clock, agentScores: agentScores(config?.trustNarrowScopeBonus ?? NARROW_SCOPE_BONUS), region: config?.region ?? DEFAULT_REGION, tierTable: config?.tierTable ?? DEFAULT_TIER_TABLE });
     case 'billing':
       return billingSubgraph({ clock });
     case 'attribution':

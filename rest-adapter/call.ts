@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
-import type { FirstAccount } from '../services/identity/accounts/first-account.ts';
+import type { FirstAccount } from '../services/identity/opening/first-account.ts';
 import type { Oauth } from '../services/identity/oauth/oauth.ts';
 import type { Principal, RequestContext, RequestOrigin } from '../schema/principal.ts';
 import type { Coalescer } from '../platform/coalescer.ts';

@@ -1,4 +1,4 @@
-import { credentialEnded } from '../services/identity/admission/admission.ts';
+import { credentialEnded } from '../services/identity/keys/credential-standing.ts';
 import type { Call } from './call.ts';
 import { interruptible } from './interruptible.ts';
 

@@ -7,7 +7,7 @@ import { createGateway } from '../../gateway/server.ts';
 import { KeyStore } from '../../services/identity/keys/key-store.ts';
 import { SCOPES, type Principal, type RequestContext } from '../../schema/principal.ts';
 import { EVENT_CATALOGUE } from '../../schema/event-catalogue.ts';
-import { eventsOwner } from '../../services/events/migrations.ts';
+import { eventsOwner } from '../../services/event-migrations.ts';
 import { recordEvent } from '../../services/events/outbox.ts';
 import { newRequestId, newUuid, type Uuid } from '../../platform/identifiers.ts';
 import { openDatabase, wholeAccount } from '../../platform/postgres/database.ts';
@@ -19,6 +19,7 @@ import { migrate } from '../../platform/postgres/migrate.ts';
 import { createPubSub, pubSubOwner } from '../../platform/postgres/pub-sub.ts';
 import { createLogger } from '../../platform/telemetry/logs.ts';
 import { auditLog } from '../../processes/audit-services.ts';
+import { agentScores } from '../../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../../subgraphs/agents/subgraph.ts';
 
 const [streams = 50, events = 400] = process.argv.slice(2).map(Number);
@@ -43,7 +44,7 @@ const documentsFolder = join(folder, 'operations');
 mkdirSync(documentsFolder);
 writeFileSync(join(documentsFolder, 'events.graphql'), readFileSync(new URL('../../schema/operations/events.graphql', import.meta.url)));
 const outgoing = createCaller({ allowPrivate: false, timeoutMs: 1_000, maxResponseBytes: 1 });
-const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, narrowScopeBonus: 0, region: 'eu', tierTable: 'three' });
+const subgraph = await agentsSubgraph({ database, pubSub, outgoing, endpointSecrets: new EndpointSecrets(new KeyVault('a-secret-of-this-benchmark-and-no-other')), keys: new KeyStore(database, pepper), auditLog: auditLog(database, pepper, { headsFile: join(folder, 'heads'), archiveDirectory: folder }), clock, agentScores: agentScores(0), region: 'eu', tierTable: 'three' });
 const none = (): never => {
   throw new Error('nobody comes in by a door');
 };

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { ArgsType, Directive, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
-import type * as domain from '../../services/trust/envelope.ts';
+import type * as domain from '../../schema/trust-envelope.ts';
 import { parseInput } from './parse-input.ts';
 import { TrustEnvelope } from './trust-type.ts';
 

@@ -3,7 +3,7 @@ import type { GraphQLScalarType } from 'graphql';
 import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
 import { graphTypes } from '../../schema/contract/terms.ts';
-import type * as domain from '../../services/trust/envelope.ts';
+import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
 import { TrustEnvelope } from './trust-type.ts';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Directive, Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
-import type * as domain from '../../services/trust/envelope.ts';
+import type * as domain from '../../schema/trust-envelope.ts';
 import { DateTimeScalar, JsonScalar } from './scalars.ts';
 
 /** GraphQL names on the left, the domain's values on the right: resolvers return the domain's. */

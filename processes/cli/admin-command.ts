@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AccountDirectory, type AccountRecord } from '../../services/identity/accounts/account-directory.ts';
 import { UNBOUND } from '../../services/identity/keys/key-bond.ts';
 import { KeyStore, type IssuedKeyPair } from '../../services/identity/keys/key-store.ts';
-import { openAccount } from '../../services/identity/accounts/open-account.ts';
+import { openAccount } from '../../services/identity/opening/open-account.ts';
 import type { Plan, Scope } from '../../schema/principal.ts';
 import { recordAuditEvent } from '../../services/audit/audit-event.ts';
 import { newRequestId, publicId } from '../../platform/identifiers.ts';

@@ -8,7 +8,8 @@ import { TIER_TABLES, type TierTable } from '../../services/identity/limits/tier
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
 import { baseUrl, dayFrom, flag, fraction, httpUrl, listOf, oneOf, origin, postgresUrl, rateLimits, trustWeights, wholeNumber } from './config-values.ts';
 import { mostConnections, openFilesLimit, usualConnections } from './open-files.ts';
-import { DEFAULT_TRUST_WEIGHTS, type TrustWeights } from '../../services/trust/weights.ts';
+import { type TrustWeights } from '../../schema/trust-envelope.ts';
+import { DEFAULT_TRUST_WEIGHTS } from '../../services/trust/weights.ts';
 
 export const ROLES = ['all', 'gateway', 'subgraph:attribution', 'subgraph:agents', 'subgraph:billing', 'worker'] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts';
 import type { RateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { SECRET_VARIABLES, withoutPassword } from './config-secrets.ts';
-import type { TrustWeights } from '../../services/trust/weights.ts';
+import type { TrustWeights } from '../../schema/trust-envelope.ts';
 
 /** Settings whose variable has another name than their own in capitals. */
 const NAMED_OTHERWISE: Readonly<Record<string, string>> = { role: 'LIFTGRAPH_ROLE', dataDir: 'LIFTGRAPH_DATA_DIR', retiredApiVersions: 'API_VERSIONS_RETIRED' };

@@ -1,4 +1,4 @@
-import type { OpenedAccount } from '../../services/identity/accounts/open-account.ts';
+import type { OpenedAccount } from '../../services/identity/opening/open-account.ts';
 import { document, escape } from '../pages.ts';
 
 const STYLE = `

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { ProblemError } from '../../schema/problems.ts';
 import { addressBlock } from '../../services/identity/admission/address-block.ts';
-import type { FirstAccount } from '../../services/identity/accounts/first-account.ts';
+import type { FirstAccount } from '../../services/identity/opening/first-account.ts';
 import type { Door } from '../call.ts';
 import { originOf } from '../client-address.ts';
 import { assertOwnForm, readForm, showForm } from '../form-page.ts';

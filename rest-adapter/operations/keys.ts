@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { API_VERSIONS, KEY_BONDS, KEY_ENVIRONMENTS, KEY_STATUSES, KEY_TYPES, MAX_GRACE_HOURS } from '../../schema/value-lists.ts';
-import { isAddressRange } from '../../services/identity/admission/address-range.ts';
+import { isAddressRange } from '../../services/identity/keys/address-range.ts';
 import { SCOPES } from '../../schema/principal.ts';
 import { given, inOrder, nodesAt, objectAt } from '../members.ts';
 import { operation, type Json } from '../operation.ts';

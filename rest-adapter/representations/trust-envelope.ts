@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { recordEnvelope, type TrustEnvelope } from '../../services/trust/envelope.ts';
+import { type TrustEnvelope } from '../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Json } from '../operation.ts';
 import { roundHalfUp } from '../../schema/rounding.ts';
 import { snakeCase } from '../../schema/rest-shape.ts';

@@ -1,4 +1,4 @@
-import { credentialEnded } from '../../services/identity/admission/admission.ts';
+import { credentialEnded } from '../../services/identity/keys/credential-standing.ts';
 import type { Call, Step } from '../call.ts';
 import { answerWithEvents } from '../event-answer.ts';
 import { execute } from '../graph.ts';

@@ -7,8 +7,8 @@ import { connectionType } from '../../platform/graph/connection.ts';
 import { enumOf } from '../../platform/graph/enum-of.ts';
 import { DateTimeScalar, JsonScalar } from '../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../trust/envelope.ts';
-import { EnvironmentEnum } from '../../subgraphs/agents/environment-type.ts';
+import type { TrustEnvelope } from '../../schema/trust-envelope.ts';
+import { EnvironmentEnum } from '../../platform/graph/environment-type.ts';
 
 export const AUDIT_OUTCOMES = ['success', 'failure'] as const;
 

@@ -2,7 +2,7 @@ import { Field, ID, Int, ObjectType } from 'type-graphql';
 import type { Environment } from '../../schema/principal.ts';
 import type { EventType } from '../../schema/event-catalogue.ts';
 import { DateTimeScalar, JsonScalar } from '../../platform/graph/scalars.ts';
-import { EnvironmentEnum } from '../../subgraphs/agents/environment-type.ts';
+import { EnvironmentEnum } from '../../platform/graph/environment-type.ts';
 
 @ObjectType('RecordedEvent', { description: 'Something that happened to the account, as webhooks deliver it.' })
 export class RecordedEventType {

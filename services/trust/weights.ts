@@ -1,9 +1,4 @@
-/** The five parts of the trust envelope's score. */
-export const TRUST_COMPONENTS = ['detection', 'attribution', 'provenance', 'consistency', 'taxonomy'] as const;
-export type TrustComponent = (typeof TRUST_COMPONENTS)[number];
-
-/** Weight of each component in `hreiScore`; they sum to 1. */
-export type TrustWeights = Readonly<Record<TrustComponent, number>>;
+import { TRUST_COMPONENTS, type TrustWeights } from '../../schema/trust-envelope.ts';
 
 export const DEFAULT_TRUST_WEIGHTS: TrustWeights = { detection: 0.25, attribution: 0.25, provenance: 0.2, consistency: 0.2, taxonomy: 0.1 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assertCredentialStands } from '../identity/admission/credential-standing.ts';
+import { assertCredentialStands } from '../identity/keys/credential-standing.ts';
 import type { Principal, RequestContext } from '../../schema/principal.ts';
 import { insertEndpoint } from './endpoint-store.ts';
 import { secretPrefixOf } from './endpoint-secret.ts';

@@ -9,7 +9,8 @@ import { countWebhooks, deleteEndpoint, listWebhooks, requireWebhook } from './e
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../platform/graph/connection.ts';
 import { parseInput } from '../../platform/graph/parse-input.ts';
 import { exactlyOnce } from '../idempotency/exactly-once.ts';
-import { recordEnvelope, type TrustEnvelope } from '../trust/envelope.ts';
+import { type TrustEnvelope } from '../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../trust/envelope.ts';
 import { createWebhook, webhookEffect, type ShownWebhook } from './create-webhook.ts';
 import { redeliverWebhook } from './redeliver-webhook.ts';
 import { attemptEffect, readDelivery, testWebhook } from './test-webhook.ts';

@@ -7,8 +7,8 @@ import { enumOf } from '../../platform/graph/enum-of.ts';
 import { DateTimeScalar, JsonScalar } from '../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../platform/graph/trust-type.ts';
 import { publicId } from '../../platform/identifiers.ts';
-import type { TrustEnvelope } from '../trust/envelope.ts';
-import { EnvironmentEnum } from '../../subgraphs/agents/environment-type.ts';
+import type { TrustEnvelope } from '../../schema/trust-envelope.ts';
+import { EnvironmentEnum } from '../../platform/graph/environment-type.ts';
 
 const DisabledReasonEnum = enumOf(DISABLED_REASONS);
 registerEnumType(DisabledReasonEnum, { name: 'WebhookDisabledReason', description: 'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key that made it has ended.' });

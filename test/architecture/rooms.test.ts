@@ -16,8 +16,14 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
   ['examples/', ['examples/']],
 ];
 
-/** Inside the attribution subgraph, features import leftwards only. */
-const ATTRIBUTION_ORDER = ['data-sources', 'touchpoints', 'intake', 'journeys', 'experiments', 'attributions', 'verification'];
+/** Rooms whose parts import leftwards only: what stands later may build on what stands earlier. */
+const ORDERS: readonly (readonly [room: string, parts: readonly string[]])[] = [
+  ['services/', ['trust', 'events', 'audit', 'idempotency', 'identity', 'webhooks']],
+  ['services/identity/', ['limits', 'accounts', 'keys', 'opening', 'workspaces', 'admission', 'oauth']],
+  ['subgraphs/attribution/', ['runs', 'intake', 'analysis', 'sandbox']],
+  ['subgraphs/attribution/intake/', ['data-sources', 'touchpoints', 'files']],
+  ['subgraphs/attribution/analysis/', ['journeys', 'experiments', 'attributions', 'verification']],
+];
 
 interface Import {
   readonly from: string;

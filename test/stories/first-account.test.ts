@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { FirstAccount } from '../../services/identity/accounts/first-account.ts';
+import { FirstAccount } from '../../services/identity/opening/first-account.ts';
 import { standardRateLimits } from '../../services/identity/limits/rate-limits.ts';
 import { FrozenClock } from '../frozen-clock.ts';
-import { openAccount } from '../../services/identity/accounts/open-account.ts';
+import { openAccount } from '../../services/identity/opening/open-account.ts';
 import { Caller, openHouse, type House } from '../house.ts';
 
 const TOKEN = 'a-token-that-only-the-operator-knows';

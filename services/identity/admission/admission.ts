@@ -1,4 +1,3 @@
-import { ProblemError } from '../../../schema/problems.ts';
 import type { Principal, RequestOrigin } from '../../../schema/principal.ts';
 import type { RateWindow, StrangerClass } from '../limits/rate-limits.ts';
 
@@ -75,9 +74,4 @@ export interface Admission {
    * @throws ProblemError `rate_limit_exceeded` (`concurrency`) when its key, its account or everybody together has as many as may
    */
   openStream(credential: ShownCredential): () => void;
-}
-
-/** The refusal of a credential that is over. */
-export function credentialEnded(): ProblemError {
-  return new ProblemError('expired_api_key', 'The key or token was revoked or has expired. Use another key, or ask for a new token.', { param: 'header:Authorization' });
 }

@@ -1,4 +1,4 @@
-import { credentialEnded } from './admission.ts';
+import { credentialEnded } from '../keys/credential-standing.ts';
 
 /** Nearly every body is there sooner; the others cost a question to the database. */
 const PATIENCE_MS = 250;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertCovers } from '../../../schema/actions.ts';
-import { isAddressRange } from '../admission/address-range.ts';
+import { isAddressRange } from './address-range.ts';
 import { bondOf, boundTo } from './key-bond.ts';
 import { issuedApiKey, type IssuedKeyPair } from './key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../schema/principal.ts';
@@ -11,7 +11,6 @@ import { publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { API_VERSIONS } from '../../../schema/value-lists.ts';
-import { rewardNarrowScopes } from '../../../subgraphs/agents/registry/trust-score.ts';
 import { lockKeys, type KeyServices } from './key-services.ts';
 
 const MOST_RANGES = 100;
@@ -54,7 +53,7 @@ export async function createKeyPair(services: KeyServices, context: RequestConte
     }
     const { name = null, allowedIps, expiresAt, apiVersion } = input;
     const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, bond, scopes, name, allowedIps: allowedIps ?? makersIps, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
-    if (principal.agentId !== null && input.scopes != null) await rewardNarrowScopes(em, principal.agentId, scopes, services.narrowScopeBonus);
+    if (principal.agentId !== null && input.scopes != null) await services.agentScores.rewardNarrowScopes(em, principal.agentId, scopes);
     await recordAuditEvent(em, context, {
       accountId,
       // Another key is another answer to what may be done with this account.

@@ -2,7 +2,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { KEY_BONDS } from '../../../schema/value-lists.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
-import { credentialEnded } from '../admission/admission.ts';
+import { credentialEnded } from './credential-standing.ts';
 import type { Principal } from '../../../schema/principal.ts';
 
 /**

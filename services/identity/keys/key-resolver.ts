@@ -4,7 +4,8 @@ import type { RequestContext } from '../../../schema/principal.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { exactlyOnce } from '../../idempotency/exactly-once.ts';
 import { publicId } from '../../../platform/identifiers.ts';
-import { recordEnvelope, type TrustEnvelope } from '../../trust/envelope.ts';
+import { type TrustEnvelope } from '../../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../../trust/envelope.ts';
 import { createKeyPair, keyPairEffect, type CreatedKeyPair } from './create-key-pair.ts';
 import { assertKeyManager, type KeyServices } from './key-services.ts';
 import {

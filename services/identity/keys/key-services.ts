@@ -1,8 +1,8 @@
 import { lockAccount } from '../accounts/account-store.ts';
 import { assertAction } from '../../../schema/actions.ts';
-import { assertCredentialStands } from '../admission/credential-standing.ts';
+import { assertCredentialStands } from './credential-standing.ts';
 import type { KeyStore } from './key-store.ts';
-import type { Plan, Principal, RequestContext } from '../../../schema/principal.ts';
+import type { Plan, Principal, RequestContext, Scope } from '../../../schema/principal.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 
@@ -10,8 +10,16 @@ export interface KeyServices {
   readonly database: Database;
   readonly keys: KeyStore;
   readonly clock: () => Date;
-  /** Added to an agent's trust score for each scope that it does without. */
-  readonly narrowScopeBonus: number;
+  readonly agentScores: AgentScores;
+}
+
+/** What the way keys are kept does to the trust score of the agent that has them; within the caller's transaction. */
+export interface AgentScores {
+  trustScoreOf(em: SqlEntityManager, agentId: string): Promise<number>;
+  /** Once, for asking for less than it could have. */
+  rewardNarrowScopes(em: SqlEntityManager, agentId: string, asked: readonly Scope[]): Promise<void>;
+  /** Once in a calendar quarter. */
+  rewardRotation(em: SqlEntityManager, agentId: string): Promise<void>;
 }
 
 /**

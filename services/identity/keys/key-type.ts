@@ -9,7 +9,7 @@ import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
-import type { TrustEnvelope } from '../../trust/envelope.ts';
+import type { TrustEnvelope } from '../../../schema/trust-envelope.ts';
 
 type KeyEnvironment = (typeof KEY_ENVIRONMENTS)[number];
 type KeyType = (typeof KEY_TYPES)[number];

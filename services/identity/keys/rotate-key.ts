@@ -10,7 +10,6 @@ import type { Settle } from '../../idempotency/exactly-once.ts';
 import { agentUuid, publicId, requireUuid, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
-import { rewardRotation, trustScoreOf } from '../../../subgraphs/agents/registry/trust-score.ts';
 import { lockKeys, type KeyServices } from './key-services.ts';
 
 const grace = z.object({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS).nullish() });
@@ -50,7 +49,7 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
     const fresh = await services.keys.create(em, { accountId, agentId, kind, bond, scopes, keyPairId, name, allowedIps, expiresAt: ownExpiresAt, apiVersion });
     const previousEndsAt = await keys.replace(old.id, fresh.id, graceHours ?? MAX_GRACE_HOURS);
     // Rotating test keys makes nothing safer.
-    if (agentId !== null && kind !== 'svc_test_sk') await rewardRotation(em, agentId);
+    if (agentId !== null && kind !== 'svc_test_sk') await services.agentScores.rewardRotation(em, agentId);
     await recordAuditEvent(em, context, {
       accountId,
       type: 'agent.key_rotated',
@@ -60,7 +59,7 @@ export async function rotateKey(services: KeyServices, context: RequestContext, 
       environment: principal.environment,
       details: { new_key_id: publicId('key', fresh.id), previous_key_expires_at: previousEndsAt.toISOString() },
     });
-    const rotation = { fresh, previousId: old.id, previousEndsAt, trustScore: agentId === null ? null : await trustScoreOf(em, agentId) };
+    const rotation = { fresh, previousId: old.id, previousEndsAt, trustScore: agentId === null ? null : await services.agentScores.trustScoreOf(em, agentId) };
     await settle(em, rotation);
     return rotation;
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction, assertCovers, scopesOfRole } from '../../../schema/actions.ts';
-import { assertCredentialStands } from '../admission/credential-standing.ts';
+import { assertCredentialStands } from '../keys/credential-standing.ts';
 import { assertNoEnd } from '../keys/key-bond.ts';
 import { ROLES, type Principal, type RequestContext } from '../../../schema/principal.ts';
 import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from './workspace-store.ts';

@@ -5,7 +5,8 @@ import type { RequestContext } from '../../../schema/principal.ts';
 import { exactlyOnce } from '../../idempotency/exactly-once.ts';
 import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
 import { publicId } from '../../../platform/identifiers.ts';
-import { recordEnvelope, type TrustEnvelope } from '../../trust/envelope.ts';
+import { type TrustEnvelope } from '../../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../../trust/envelope.ts';
 import { addWorkspaceAgent, membership, type MembershipServices } from './add-workspace-agent.ts';
 import { createWorkspace, workspaceEffect } from './create-workspace.ts';
 import {

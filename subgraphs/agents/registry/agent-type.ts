@@ -5,7 +5,7 @@ import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { DateTimeScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
 import { publicId } from '../../../platform/identifiers.ts';
-import type { TrustEnvelope } from '../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../schema/trust-envelope.ts';
 import type { Capability } from './agent.ts';
 import type { PublicFace } from './public-face.ts';
 import type { Profile } from './profile.ts';

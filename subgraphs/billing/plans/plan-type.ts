@@ -2,7 +2,7 @@ import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphq
 import { enumOf } from '../../../platform/graph/enum-of.ts';
 import { CentsScalar } from '../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../schema/trust-envelope.ts';
 import type { Plan } from './plan.ts';
 
 const PlanIntervalEnum = enumOf(['month', 'one_time'] as const);

@@ -12,7 +12,7 @@ import { AuditHeadSigner } from '../../../services/audit/audit-head-signer.ts';
 import { AuditHeadsFile } from '../../../services/audit/audit-heads.ts';
 import { AuditLog } from '../../../services/audit/audit-log.ts';
 import { AuditSealer } from '../../../services/audit/audit-sealer.ts';
-import { eventsOwner } from '../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../services/event-migrations.ts';
 import { newRequestId, newUuid } from '../../../platform/identifiers.ts';
 import { openDatabase, type Database } from '../../../platform/postgres/database.ts';
 import { createLogger } from '../../../platform/telemetry/logs.ts';

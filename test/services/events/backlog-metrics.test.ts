@@ -7,7 +7,7 @@ import { EVENT_CATALOGUE } from '../../../schema/event-catalogue.ts';
 import { createJobs, type JobQueue, type Jobs } from '../../../platform/jobs/jobs.ts';
 import { jobsOwner } from '../../../platform/jobs/jobs-migrations.ts';
 import { authOwner } from '../../../services/identity/migrations.ts';
-import { eventsOwner } from '../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../services/event-migrations.ts';
 import { markRelayed, recordEvent, takeEvent } from '../../../services/events/outbox.ts';
 import { insertDelivery } from '../../../services/webhooks/delivery-store.ts';
 import { insertEndpoint } from '../../../services/webhooks/endpoint-store.ts';

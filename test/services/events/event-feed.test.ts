@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { EVENT_CATALOGUE } from '../../../schema/event-catalogue.ts';
 import { watchEvents, type EventFeed } from '../../../services/events/event-feed.ts';
-import { eventsOwner } from '../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../services/event-migrations.ts';
 import { recordEvent, type RecordedEvent } from '../../../services/events/outbox.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';
 import { openDatabase, wholeAccount, type Database } from '../../../platform/postgres/database.ts';

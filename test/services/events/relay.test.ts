@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { EVENT_CATALOGUE, type EventType } from '../../../schema/event-catalogue.ts';
-import { eventsOwner } from '../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../services/event-migrations.ts';
 import { recordEvent, type RecordedEvent } from '../../../services/events/outbox.ts';
 import { startRelay, type EventConsumer, type Relay } from '../../../services/events/relay.ts';
 import { newUuid, type Uuid } from '../../../platform/identifiers.ts';

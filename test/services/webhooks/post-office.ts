@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { EVENT_CATALOGUE, type EventType } from '../../../schema/event-catalogue.ts';
 import { authOwner } from '../../../services/identity/migrations.ts';
-import { eventsOwner } from '../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../services/event-migrations.ts';
 import { recordEvent, type RecordedEvent } from '../../../services/events/outbox.ts';
 import { startRelay } from '../../../services/events/relay.ts';
 import type { Delivery } from '../../../services/webhooks/delivery.ts';

@@ -4,8 +4,8 @@ import { connectionType } from '../../../../platform/graph/connection.ts';
 import { enumOf } from '../../../../platform/graph/enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar } from '../../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../../../../services/trust/envelope.ts';
-import { EnvironmentEnum } from '../../environment-type.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
+import { EnvironmentEnum } from '../../../../platform/graph/environment-type.ts';
 import { ExperimentCalibrationType } from './experiment-calibration-type.ts';
 import type { AttributionFailure, AttributionModel, AttributionStatus, Granularity } from './attribution.ts';
 

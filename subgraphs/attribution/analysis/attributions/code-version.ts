@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Whatever decides a figure: the journeys, the models, and how their credit becomes cents. */
-const ROOMS = ['compute', 'subgraphs/attribution/journeys', 'subgraphs/attribution/touchpoints', 'subgraphs/attribution/attributions'];
+const ROOMS = ['compute', 'subgraphs/attribution/analysis/journeys', 'subgraphs/attribution/intake/touchpoints', 'subgraphs/attribution/analysis/attributions'];
 const SOURCE = /\.(?:ts|js|json)$/;
 
 let version: string | undefined;

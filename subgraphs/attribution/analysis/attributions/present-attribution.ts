@@ -1,5 +1,6 @@
 import { publicId } from '../../../../platform/identifiers.ts';
-import { recordEnvelope, type TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import { type TrustEnvelope } from '../../../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';

@@ -1,5 +1,6 @@
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
-import { estimateEnvelope, type TrustClassification, type TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import { type TrustClassification, type TrustEnvelope } from '../../../../schema/trust-envelope.ts';
+import { estimateEnvelope } from '../../../../services/trust/envelope.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { recount } from './claims.ts';
 import type { AnalysisFigures } from './figures.ts';

@@ -9,7 +9,8 @@ import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.
 import { presentRecord } from '../../../../platform/graph/present-record.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterUuid, requireUuid } from '../../../../platform/identifiers.ts';
-import { recordEnvelope, type TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
+import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Experiment } from './experiment.ts';
 import { ExperimentStore } from './experiment-store.ts';
 import { experimentEffect, recordExperiment, type ExperimentServices } from './record-experiment.ts';

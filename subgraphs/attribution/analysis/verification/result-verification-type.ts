@@ -2,9 +2,9 @@ import { Field, ID, InputType, Int, ObjectType, registerEnumType } from 'type-gr
 import { enumOf } from '../../../../platform/graph/enum-of.ts';
 import { DateTimeScalar, JsonScalar } from '../../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { SIGNATURE_REASONS, type SignatureReason } from '../../../../services/trust/signed-result.ts';
-import { EnvironmentEnum } from '../../environment-type.ts';
+import { EnvironmentEnum } from '../../../../platform/graph/environment-type.ts';
 
 const ReasonEnum = enumOf(SIGNATURE_REASONS);
 registerEnumType(ReasonEnum, { name: 'SignatureReason', description: 'Why a signed result is not believed.' });

@@ -4,7 +4,7 @@ import { SOURCE_STATUSES, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../../schem
 import { enumOf } from '../../../../platform/graph/enum-of.ts';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import type { SourceStatus, SourceType, SyncSchedule } from './data-source.ts';
 import { IngestReportType } from './records-type.ts';
 

@@ -1,5 +1,5 @@
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
-import type { TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import type { DataSource } from './data-source.ts';
 import type { DataSourceDetailType, DataSourceType, SyncType } from './data-source-type.ts';
 import type { RecordsReport } from './records.ts';

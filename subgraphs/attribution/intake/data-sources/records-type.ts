@@ -2,7 +2,7 @@ import { Field, Float, ID, InputType, ObjectType } from 'type-graphql';
 import { connectionType } from '../../../../platform/graph/connection.ts';
 import { JsonScalar } from '../../../../platform/graph/scalars.ts';
 import { TrustEnvelope as TrustEnvelopeType } from '../../../../platform/graph/trust-type.ts';
-import type { TrustEnvelope } from '../../../../services/trust/envelope.ts';
+import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 
 @ObjectType('RejectedRow', { description: 'A row that was not taken, and why.' })
 export class RejectedRowType {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { authOwner } from '../../../../services/identity/migrations.ts';
-import { eventsOwner } from '../../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../../services/event-migrations.ts';
 import { pubSubOwner } from '../../../../platform/postgres/pub-sub.ts';
 import { FrozenClock } from '../../../frozen-clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../platform.ts';

@@ -10,7 +10,7 @@ import { authOwner } from '../../../../services/identity/migrations.ts';
 import { PostgresAdmission } from '../../../../services/identity/admission/postgres-admission.ts';
 import { SCOPES, type Principal } from '../../../../schema/principal.ts';
 import { standardRateLimits } from '../../../../services/identity/limits/rate-limits.ts';
-import { eventsOwner } from '../../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../../services/event-migrations.ts';
 import { newUuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { openDatabase, type Database, type Pressure, type Question } from '../../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner, type PubSub } from '../../../../platform/postgres/pub-sub.ts';

@@ -12,7 +12,7 @@ import { openOauth, type Oauth } from '../../../../services/identity/oauth/oauth
 import { oauthSecretKind } from '../../../../services/identity/oauth/token.ts';
 import type { OauthClient } from '../../../../services/identity/oauth/oauth-client.ts';
 import { RATE_CLASSES, type RateLimits } from '../../../../services/identity/limits/rate-limits.ts';
-import { eventsOwner } from '../../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../../services/event-migrations.ts';
 import { newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { openDatabase } from '../../../../platform/postgres/database.ts';
 import { createPubSub, pubSubOwner } from '../../../../platform/postgres/pub-sub.ts';

@@ -5,7 +5,7 @@ import { KeyStore } from '../../../../services/identity/keys/key-store.ts';
 import { authOwner } from '../../../../services/identity/migrations.ts';
 import type { Tier, TierTable } from '../../../../services/identity/limits/tiers.ts';
 import { EVENT_CATALOGUE } from '../../../../schema/event-catalogue.ts';
-import { eventsOwner } from '../../../../services/events/migrations.ts';
+import { eventsOwner } from '../../../../services/event-migrations.ts';
 import type { RecordedEvent } from '../../../../services/events/outbox.ts';
 import { EndpointSecrets } from '../../../../services/webhooks/endpoint-secret.ts';
 import { newRequestId, newUuid, publicId, type Uuid } from '../../../../platform/identifiers.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { openAccount } from '../../../../../services/identity/accounts/open-account.ts';
+import { openAccount } from '../../../../../services/identity/opening/open-account.ts';
 import { Caller, openHouse, type House } from '../../../../house.ts';
 import { clock } from '../../../../service-clock.ts';
 

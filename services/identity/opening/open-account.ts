@@ -2,7 +2,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { recordAuditEvent } from '../../audit/audit-event.ts';
 import { newUuid, publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { createAccount } from './account-store.ts';
+import { createAccount } from '../accounts/account-store.ts';
 import { UNBOUND } from '../keys/key-bond.ts';
 import type { IssuedKeyPair, KeyStore } from '../keys/key-store.ts';
 import type { Plan, RequestContext } from '../../../schema/principal.ts';

@@ -1,9 +1,9 @@
-import type { MigrationOwner } from '../../platform/postgres/migrate.ts';
-import { tenantTable } from '../../platform/postgres/tenant-tables.ts';
-import { AUDIT_CHAIN } from '../audit/audit-migration.ts';
-import { BACKLOG } from './backlog-migration.ts';
-import { EVENT_ORDER } from './event-order-migration.ts';
-import { WEBHOOKS, WEBHOOKS_BY_ACCOUNT, WEBHOOKS_OF_ENDING_KEYS, WEBHOOKS_OF_GRANTS } from '../webhooks/migration.ts';
+import type { MigrationOwner } from '../platform/postgres/migrate.ts';
+import { tenantTable } from '../platform/postgres/tenant-tables.ts';
+import { AUDIT_CHAIN } from './audit/audit-migration.ts';
+import { BACKLOG } from './events/backlog-migration.ts';
+import { EVENT_ORDER } from './events/event-order-migration.ts';
+import { WEBHOOKS, WEBHOOKS_BY_ACCOUNT, WEBHOOKS_OF_ENDING_KEYS, WEBHOOKS_OF_GRANTS } from './webhooks/migration.ts';
 
 /**
  * Owner `events`: what has happened. Events are told before a tenant is known, too (a key that does not exist), so they
