@@ -5,6 +5,9 @@ export const MEBIBYTE = 1024 ** 2;
 /** Longest pause within a body, where the configuration names no other. */
 export const BODY_TIMEOUT_MS = 15_000;
 
+const CRUMBS_ALLOWED_BYTES = 64 * 1024;
+const MOST_PACKING = 1.2;
+
 /** How large and how slow a body may be. */
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -23,6 +26,7 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
   refuseDeclaredLength(request, limits.maxBytes);
   const startedMs = performance.now();
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  const sentBefore = request.socket.bytesRead;
   let received = 0;
   try {
     for (;;) {
@@ -31,6 +35,7 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
       if (done === true) return;
       received += value.length;
       if (received > limits.maxBytes) throw tooLarge(limits.maxBytes);
+      if (isCrumbled(request.socket.bytesRead - sentBefore, received)) throw new ProblemError('invalid_request', 'The body comes in HTTP chunks of a few bytes each. Send it in larger ones, or with Content-Length.', { code: 'tiny_chunks' });
       yield value;
     }
   } catch (error) {
@@ -39,6 +44,14 @@ export async function* bodyStream(request: IncomingMessage, limits: BodyLimits):
     // Not awaited: behind a stalled next() it would wait for the client.
     void chunks.return?.();
   }
+}
+
+/**
+ * Whether a body comes in chunks of less than some thirty bytes: each costs the parser as much as a large one. What lies around
+ * them on the wire tells (RFC 9112 §7.1: the length, and two line ends).
+ */
+function isCrumbled(sentBytes: number, receivedBytes: number): boolean {
+  return sentBytes > CRUMBS_ALLOWED_BYTES && sentBytes > receivedBytes * MOST_PACKING;
 }
 
 async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {

@@ -16,6 +16,7 @@ export interface EdgeOptions {
 
 /** How long an answered request may go on sending a body that nobody wants, before its connection is cut. */
 const LINGER_MS = 2000;
+const MAX_UNWANTED_CHUNKED_BYTES = 16 * 1024;
 const MAX_ACCEPT_LENGTH = 1024;
 
 /** The outermost of all doors: what holds for every answer of the service, and the error of last resort. */
@@ -126,6 +127,13 @@ export function cutUnwantedBody(request: IncomingMessage): void {
   const timer = setTimeout(() => {
     if (!request.complete) socket.destroy();
   }, LINGER_MS).unref();
+  // Chunks may be of one byte each, and each costs the parser as much as a large one.
+  if (request.headers['transfer-encoding'] !== undefined) {
+    const before = socket.bytesRead;
+    request.on('data', () => {
+      if (socket.bytesRead - before > MAX_UNWANTED_CHUNKED_BYTES) socket.destroy();
+    });
+  }
   // Of the request, not of its connection: that one may serve many more.
   request.once('close', () => clearTimeout(timer));
   // Whoever stopped reading half-way still listens, and a stream with such a listener does not flow.

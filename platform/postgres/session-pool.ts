@@ -14,6 +14,8 @@ import { settingsOf, type TenantScope } from './tenant-scope.ts';
 /** One for all: writing down where each was thrown would take longer than to refuse it, just when there is no time. */
 const OVERLOADED = new ProblemError('service_unavailable', 'The service has more requests than it can answer. Try again in a second.', { code: 'overloaded', retryAfterS: 1 });
 
+/** Questions of tenants that are on the lines at a time: enough to keep these busy, and to be answered in a few milliseconds. */
+const QUESTIONS = { places: 64, perTenant: 32 } as const;
 /** Of the connections: as many as one account may have at a time. The others are there for whoever comes meanwhile. */
 const SHARE_OF_ONE = 3 / 4;
 
@@ -42,6 +44,7 @@ export class SessionPool {
   readonly #lines: SharedLines;
   readonly #queue: StandingQueue;
   readonly #turns: FairTurns;
+  readonly #questions = new FairTurns(QUESTIONS);
   /** Who asks without a tenant is a tenant of his own. */
   #strangers = 0;
   /** Connections older than the last one found dead are not trusted any more. */
@@ -75,11 +78,10 @@ export class SessionPool {
   refuseWhenOverloaded(announced: number, isModest: boolean): void {
     // As many questions as there are connections are being answered, however they share lines.
     const questions = Math.max(0, this.#lines.pending + announced - this.pool.options.max);
-    // Nobody waits where connections are free, and accounts wait for connections of their own only.
-    const isFull = this.#turns.free === 0;
-    const isTooLong = isModest
-      ? questions + (isFull ? this.#turns.waitingTenants : 0) >= LONGEST
-      : this.#queue.isTooLong(questions + (isFull ? this.#turns.waiting : 0));
+    // Nobody waits where places are free, and accounts wait for places of their own only.
+    const crowded = [this.#turns, this.#questions].filter(({ free }) => free === 0);
+    const before = (of: (turns: FairTurns) => number): number => crowded.reduce((sum, turns) => sum + of(turns), questions);
+    const isTooLong = isModest ? before((turns) => turns.waitingTenants) >= LONGEST : this.#queue.isTooLong(before((turns) => turns.waiting));
     if (isTooLong) throw OVERLOADED;
   }
 
@@ -91,10 +93,11 @@ export class SessionPool {
   /** A short statement over a line that it shares with others, with row level security showing the rows of `tenant`, if any. */
   async ask<Row extends QueryResultRow>(query: TimedQuery, tenant?: TenantScope | string): Promise<Row[]> {
     const settings = tenant === undefined ? undefined : settingsOf(tenant);
+    const giveBack = tenant === undefined ? undefined : await this.#questions.take(accountOf(tenant));
     return this.#noticingSilence(async () => {
       const { rows } = await this.#lines.send((client) => (settings === undefined ? client.query<Row>(query) : ScopedQuery.send<Row>(client, settings, [], query)));
       return rows;
-    });
+    }).finally(giveBack);
   }
 
   /** One statement on a connection of its own. */
@@ -157,7 +160,7 @@ export class SessionPool {
 
   /** A connection when it is the tenant's turn, who gives the turn back with it. Waits as long as for the connection itself. */
   async #connectInTurn(tenant: TenantScope | string | undefined): Promise<PoolClient> {
-    const holder = typeof tenant === 'object' ? tenant.accountId : (tenant ?? `stranger ${(this.#strangers += 1)}`);
+    const holder = tenant === undefined ? `stranger ${(this.#strangers += 1)}` : accountOf(tenant);
     const waitMs = this.pool.options.connectionTimeoutMillis;
     const giveBack = await this.#turns.take(holder, waitMs === undefined ? undefined : AbortSignal.timeout(waitMs)).catch((error: unknown) => {
       // As node-postgres says it.
@@ -184,4 +187,8 @@ export class SessionPool {
       client.release(true);
     }
   }
+}
+
+function accountOf(tenant: TenantScope | string): string {
+  return typeof tenant === 'object' ? tenant.accountId : tenant;
 }

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { ProblemError } from '../../schema/problems.ts';
 import type { IngestRecords, RecordUpload } from '../../rest-adapter/call.ts';
 import { errorBody } from '../../rest-adapter/representations/error.ts';
-import { heard, open, parseAnswer } from '../raw-http.ts';
+import { heard, open, parseAnswer, type RawAnswer } from '../raw-http.ts';
 import { openDoor } from './door.ts';
 
 const PATH = '/v1/data-sources/ds_1/records';
@@ -49,6 +49,29 @@ test.each([
   expect(port.received).toHaveLength(1);
   expect(port.received[0]).toMatchObject({ dataSourceId: 'ds_1', mediaType, contentEncoding: 'identity' });
   expect(port.received[0]!.bytes.equals(bytes)).toBe(true);
+});
+
+describe('a body in HTTP chunks', () => {
+  const send = async (door: { readonly url: string }, chunk: string, count: number): Promise<RawAnswer> => {
+    const socket = open(door.url);
+    const answer = heard(socket, (text) => text.includes('}}'));
+    socket.write(`POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test\r\nX-Nonce: ${randomUUID()}\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(`${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count)}0\r\n\r\n`);
+    return parseAnswer(await answer);
+  };
+
+  test('of a line each is taken', async () => {
+    const port = recording();
+    await using door = await openDoor(port);
+    expect(await send(door, 'user-1,2026-01-05T10:00:00Z,email,0.40\n', 20_000)).toMatchObject({ status: 202 });
+    expect(port.received[0]!.bytes.length).toBe(20_000 * 39);
+  });
+
+  test('of a byte each is refused, and its connection cut', async () => {
+    await using door = await openDoor(recording());
+    const { status, body } = await send(door, 'x', 200_000);
+    expect({ status, body }).toMatchObject({ status: 400, body: expect.stringContaining('tiny_chunks') });
+  });
 });
 
 test('gzip is passed through for the port to unpack', async () => {
