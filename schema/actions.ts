@@ -30,6 +30,7 @@ export const ACTIONS = {
   'referral:read': { scope: 'referrals:read', right: 'administer' },
   'attribution:read': { scope: 'attribution:read', right: 'read' },
   'attribution:run': { scope: 'attribution:write', right: 'run' },
+  'attribution:delete': { scope: 'attribution:write', right: 'run' },
   'attribution:export': { scope: 'attribution:read', right: 'read' },
   'dataSource:read': { scope: 'attribution:read', right: 'read' },
   'dataSource:connect': { scope: 'attribution:write', right: 'run' },

@@ -66,7 +66,13 @@ export interface paths {
         get: operations["getAttribution"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete an analysis
+         * @description Its figures, progress and signature go at once; later calls answer 404. What was billed for it stays on record. One that is under way is answered with conflict, code not_finished: cancel it first.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        delete: operations["deleteAttribution"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4035,6 +4041,60 @@ export interface operations {
             403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
             404: components["responses"]["callers.404.resource_not_found"];
             406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    deleteAttribution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+            };
+            path: {
+                /**
+                 * @description Analysis, attr_…
+                 * @example attr_01JQ2m6Yw3TfK8sVbNcXrE
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
             422: components["responses"]["callers.422.validation_error"];
             429: components["responses"]["callers.429.rate_limit_exceeded"];
             500: components["responses"]["callers.500.internal_error"];
@@ -8195,7 +8255,7 @@ export interface operations {
     listAuditEvents: {
         parameters: {
             query?: {
-                event_type?: "agent.registered" | "auth.token_issued" | "auth.token_refreshed" | "auth.failed" | "agent.key_rotated" | "agent.key_revoked" | "agent.scope_changed" | "agent.tier_changed" | "commission.created" | "commission.verified" | "referral.activated" | "rate_limit.exceeded" | "data.accessed" | "data.exported" | "audit.verification_failed";
+                event_type?: "agent.registered" | "auth.token_issued" | "auth.token_refreshed" | "auth.failed" | "agent.key_rotated" | "agent.key_revoked" | "agent.scope_changed" | "agent.tier_changed" | "commission.created" | "commission.verified" | "referral.activated" | "rate_limit.exceeded" | "data.accessed" | "data.exported" | "data.deleted" | "audit.verification_failed";
                 /** @example info */
                 severity?: "info" | "warning" | "critical";
                 /** @description Not before this moment */

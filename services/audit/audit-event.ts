@@ -18,6 +18,7 @@ export const AUDIT_EVENT_TYPES = [
   'rate_limit.exceeded',
   'data.accessed',
   'data.exported',
+  'data.deleted',
   'audit.verification_failed',
 ] as const;
 
@@ -41,6 +42,7 @@ export const USUAL_SEVERITY: Readonly<Record<AuditEventType, AuditSeverity>> = {
   'rate_limit.exceeded': 'warning',
   'data.accessed': 'info',
   'data.exported': 'warning',
+  'data.deleted': 'warning',
   'audit.verification_failed': 'critical',
 };
 

@@ -288,5 +288,15 @@ export const attributionOwner: MigrationOwner = {
         `comment on column attribution.source_days.path_steps is 'steps of the aggregated paths among the rows; 0 until the source is measured again'`,
       ],
     },
+    {
+      name: '031-deleted-attributions',
+      up: [
+        `alter table attribution.attributions add column deleted_at timestamptz(3)`,
+        `comment on column attribution.attributions.deleted_at is 'from then on nobody sees it; the recovered revenue stays, since it was billed'`,
+        `create or replace function attribution.current_revision(wanted uuid) returns integer
+           language sql stable security definer set search_path = attribution, pg_temp
+           as $$ select revision from attribution.attributions where id = wanted and deleted_at is null $$`,
+      ],
+    },
   ],
 };

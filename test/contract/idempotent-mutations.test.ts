@@ -23,6 +23,7 @@ interface BackingServices {
   readonly experimentId: string;
   /** Nobody runs it. */
   readonly attributionId: string;
+  readonly endedAttributionId: string;
   /** Beside the key that the tenant calls with. */
   readonly keyId: string;
   readonly workspaceId: string;
@@ -61,11 +62,12 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   testWebhook: { selection: 'delivered eventType delivery { id eventId sentAt completedAt }', input: ({ webhookId }, variant) => ({ id: webhookId, eventType: variant === 0 ? 'health.alert' : 'health.recovered' }) },
   redeliverWebhook: { selection: 'delivery { id eventId attempt }', input: ({ webhookId, deliveryId }, variant) => ({ webhookId: variant === 0 ? webhookId : UNKNOWN_WEBHOOK, deliveryId }) },
   cancelAttribution: { selection: 'attribution { id status failure { code } }', input: ({ attributionId }, variant) => ({ id: variant === 0 ? attributionId : 'attr_0351EFTBArmmpvm2tVZ2Qh' }) },
+  deleteAttribution: { selection: 'id deleted', input: ({ endedAttributionId }, variant) => ({ id: variant === 0 ? endedAttributionId : 'attr_0351EFTBArmmpvm2tVZ2Qh' }) },
   runAttribution: { selection: 'attribution { id }', input: ({ dataSourceId }, variant) => ({ dataSourceId, dateRange: ['2026-01-01', `2026-01-${20 + variant}`], model: 'MARKOV' }) },
 };
 
 /** Mutations that make room, or end a right: they go on while the disk is nearly full. */
-const NEEDING_NO_ROOM = new Set(['deleteDataSource', 'deleteExperiment', 'deleteWebhook', 'revokeKey', 'cancelAttribution']);
+const NEEDING_NO_ROOM = new Set(['deleteDataSource', 'deleteExperiment', 'deleteWebhook', 'revokeKey', 'cancelAttribution', 'deleteAttribution']);
 
 /** Mutations that have no effect which could happen twice, and so need not join; each with its reason. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = { verifyAuditChain: 'reads the chain; sealing what waits is the same work for whoever comes first' };
@@ -147,7 +149,9 @@ describe.each(LAYOUTS)('mutations with an idempotency key, %s', (layout) => {
     const webhookId = String((await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] })).body['id']);
     const deliveryId = String((await caller.post(`/webhooks/${webhookId}/test`, {})).body['delivery']!['id']);
     const analysis = await caller.post('/attribution', { data_source_id: dataSourceId, date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'wait=0' });
-    return { caller, backing: { attributionId: String(analysis.body['id']), webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
+    const ended = await caller.post('/attribution', { data_source_id: dataSourceId, date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'wait=0' });
+    await caller.post(`/attribution/${String(ended.body['id'])}/cancel`, {});
+    return { caller, backing: { endedAttributionId: String(ended.body['id']), attributionId: String(analysis.body['id']), webhookId, deliveryId, dataSourceId, keyId, workspaceId, agentId, experimentId: String(experiment.body['experiment_id'] ?? experiment.body['id']) } };
   };
 
   test.each(MUTATIONS)('%s', async (name) => {

@@ -58,6 +58,8 @@ const SDL = /* GraphQL */ `
     lookbackWindowDays: Int conversionEvent: String confidenceLevel: Float modelOptions: ModelOptions autoRefresh: Boolean
   }
   type RunAttributionPayload { attribution: Attribution! }
+  input DeleteAttributionInput { id: ID! }
+  type DeleteAttributionPayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
   input CancelAttributionInput { id: ID! }
   type CancelAttributionPayload { attribution: Attribution! }
   enum ProgressKind { PROGRESS CHANNEL_RESULT RESULT ERROR }
@@ -263,6 +265,7 @@ const SDL = /* GraphQL */ `
     deleteExperiment(input: DeleteExperimentInput!): DeleteExperimentPayload!
     runAttribution(input: RunAttributionInput!): RunAttributionPayload!
     cancelAttribution(input: CancelAttributionInput!): CancelAttributionPayload!
+    deleteAttribution(input: DeleteAttributionInput!): DeleteAttributionPayload!
   }
   type RecordedEvent { id: ID! type: String! timestamp: DateTime! environment: Environment! subject: ID! data: JSON! }
   type EventFeedItem { position: Int! event: RecordedEvent }

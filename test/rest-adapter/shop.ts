@@ -153,6 +153,10 @@ export function shop(replaced: Resolvers = {}): Resolvers {
       if (!input.id.startsWith('attr_')) throw new ProblemError('resource_not_found', 'There is no such attribution, or it is not yours.');
       return { attribution: attribution(input.id, 'FAILED') };
     },
+    deleteAttribution: ({ input }: { input: { id: string } }) => {
+      if (!input.id.startsWith('attr_')) throw missing('attribution');
+      return { id: input.id, deleted: true, trust: trust() };
+    },
     runAttribution: () => ({ attribution: attribution('attr_run', 'PROCESSING') }),
     attributionProgress: async function* ({ id }: { id: string }) {
       yield { sequence: 1, kind: 'RESULT', result: attribution(id, 'COMPLETED') };

@@ -95,6 +95,27 @@ describe.each(LAYOUTS)('cancelling an analysis, %s', (layout) => {
     expect((await cancel(await Caller.register(house.root), body['id'])).status).toBe(404);
   });
 
+  test('one that has ended can be deleted: nobody sees it any more, what it was billed by stays', async () => {
+    const { body } = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE });
+    const id = String(body['id']);
+    const recovered = async () => (await caller.get('/agents/me')).body['total_delta_r_cents'];
+    const before = await recovered();
+    const under = await tester.post('/attribution', { data_source_id: 'ds_sandbox_shopify', date_range: SUMMER }, { prefer: 'respond-async', ...SLOWED });
+    expect((await tester.delete(`/attribution/${String(under.body['id'])}`)).body).toMatchObject({ error: { type: 'conflict', code: 'not_finished' } });
+    await cancel(tester, under.body['id']);
+    expect((await (await Caller.register(house.root)).delete(`/attribution/${id}`)).status).toBe(404);
+
+    expect((await caller.delete(`/attribution/${id}`)).status).toBe(204);
+    for (const path of ['', '/export', '/stream']) expect((await caller.get(`/attribution/${id}${path}`)).status).toBe(404);
+    expect((await caller.delete(`/attribution/${id}`)).status).toBe(404);
+    const listed = (await caller.get('/attribution?per_page=100')).body['data'] as unknown as readonly Json[];
+    expect(listed.filter((each) => each['id'] === (id as unknown as Json))).toEqual([]);
+    expect(await recovered()).toBe(before);
+    const { rows } = await owner.query('select result, trust, signature from attribution.attributions where id = $1', [uuidFromPublicId('attr', id)]);
+    expect(rows).toEqual([{ result: { deltaRCents: body['delta_r_cents'] }, trust: null, signature: null }]);
+    expect((await caller.get('/audit/events?event_type=data.deleted')).body['events']).toMatchObject([{ severity: 'warning', target: { type: 'attribution', id } }]);
+  });
+
   test('over GraphQL, the subscription ends with the reason', async () => {
     const { data } = await tester.graphql('mutation ($input: RunAttributionInput!) { runAttribution(input: $input) { attribution { id } } }', { input: { dataSourceId: 'ds_sandbox_shopify', dateRange: SUMMER } });
     const id = String(data!['runAttribution']!['attribution']!['id']);

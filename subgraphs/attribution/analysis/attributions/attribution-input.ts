@@ -45,6 +45,12 @@ export class CancelAttributionInput {
   id!: string;
 }
 
+@InputType('DeleteAttributionInput', { description: 'The analysis to delete.' })
+export class DeleteAttributionInput {
+  @Field(() => ID, { description: 'Public id of an analysis that has ended.' })
+  id!: string;
+}
+
 @InputType('AttributionFilter', { description: 'Narrows a list of analyses.' })
 export class AttributionFilterInput {
   @Field(() => StatusEnum, { nullable: true, description: 'Only those in this state.' })

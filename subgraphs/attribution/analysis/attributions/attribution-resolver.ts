@@ -7,10 +7,11 @@ import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterUuid, publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
-import { AttributionFilterInput, CancelAttributionInput, RunAttributionInput } from './attribution-input.ts';
+import { AttributionFilterInput, CancelAttributionInput, DeleteAttributionInput, RunAttributionInput } from './attribution-input.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
-import { AttributionConnection, AttributionType, CancelAttributionPayload, RunAttributionPayload } from './attribution-type.ts';
+import { AttributionConnection, AttributionType, CancelAttributionPayload, DeleteAttributionPayload, RunAttributionPayload } from './attribution-type.ts';
 import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
+import { deleteAttribution, deleteEffect } from './delete-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
 import type { SourceNow } from './present-trust.ts';
 import { UNREADABLE } from './published-figures.ts';
@@ -76,6 +77,19 @@ export class AttributionResolver {
       recall: ({ attributionId }) => this.#load(principal, publicId('attr', attributionId), context),
     });
     return { attribution, trust: attribution.trust };
+  }
+
+  @Mutation(() => DeleteAttributionPayload, { nullable: true, description: 'Deletes an analysis with its figures; what was billed stays on record. Errors: RESOURCE_NOT_FOUND, CONFLICT (not_finished).' })
+  async deleteAttribution(@Ctx() context: RequestContext, @Arg('input', () => DeleteAttributionInput) { id }: DeleteAttributionInput): Promise<DeleteAttributionPayload> {
+    const principal = assertAction(context.principal, 'attribution:delete');
+    const uuid = requireUuid('attr', id, 'attribution');
+    await exactlyOnce(this.#services.database, context, {
+      effect: deleteEffect,
+      needsRoom: false,
+      act: (settle) => deleteAttribution(this.#services, context, principal, uuid, settle),
+      recall: () => Promise.resolve(),
+    });
+    return { id, deleted: true, trust: recordEnvelope(1, this.#services.clock(), context.apiVersion) };
   }
 
   /** Entity resolver. */

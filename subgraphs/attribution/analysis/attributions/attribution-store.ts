@@ -18,7 +18,7 @@ const newestFirst = (): QueryOrderMap<Attribution>[] => [{ createdAt: 'desc' }, 
 /** Figures of one page. Whoever makes an answer of them can do nothing else meanwhile. */
 const MAX_PAGE_BYTES = 8 * 1024 ** 2;
 
-/** Reads and locks analyses inside the tenant's transaction; row level security does the rest. */
+/** Reads and locks analyses inside the tenant's transaction; row level security does the rest. Deleted ones are not there any more. */
 export class AttributionStore {
   readonly #em: SqlEntityManager;
 
@@ -28,7 +28,7 @@ export class AttributionStore {
 
   /** @throws ProblemError `resource_not_found`, for another tenant's analysis exactly as for an unknown one. */
   async require(id: Uuid): Promise<Attribution> {
-    const found = await this.#em.findOne(Attribution, { id });
+    const found = await this.#em.findOne(Attribution, { id, deletedAt: null });
     if (found === null) throw new ProblemError('resource_not_found', `There is no attribution ${publicId('attr', id)}.`);
     return found;
   }
@@ -36,7 +36,7 @@ export class AttributionStore {
   /** Locks the row until the transaction ends; null when it is gone. */
   async lock(id: Uuid): Promise<Attribution | null> {
     await this.#em.execute(`select 1 from attribution.attributions where id = ? for update`, [id]);
-    return this.#em.findOne(Attribution, { id }, { refresh: true });
+    return this.#em.findOne(Attribution, { id, deletedAt: null }, { refresh: true });
   }
 
   /**
@@ -67,6 +67,7 @@ export class AttributionStore {
 function conditionOf(filter: AttributionFilter): FilterQuery<Attribution> {
   const created = { ...(filter.createdAfter && { $gte: filter.createdAfter }), ...(filter.createdBefore && { $lte: filter.createdBefore }) };
   return {
+    deletedAt: null,
     ...(filter.status && { status: filter.status }),
     ...(filter.model && { model: filter.model }),
     ...(filter.dataSourceId && { dataSourceId: filter.dataSourceId }),

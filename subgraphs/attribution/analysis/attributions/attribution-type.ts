@@ -230,3 +230,13 @@ export class RunAttributionPayload {
   @Field(() => TrustEnvelopeType, { nullable: true, description: 'Trust envelope of the analysis.' })
   trust!: TrustEnvelope | null;
 }
+
+@ObjectType('DeleteAttributionPayload', { description: 'The analysis that was deleted.' })
+export class DeleteAttributionPayload {
+  @Field(() => ID, { description: 'Public id of the analysis that is gone.' })
+  id!: string;
+  @Field(() => Boolean, { description: 'True.' })
+  deleted!: boolean;
+  @Field(() => TrustEnvelopeType, { description: 'Trust envelope of the answer.' })
+  trust!: TrustEnvelope;
+}

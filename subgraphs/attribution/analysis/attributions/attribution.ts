@@ -45,6 +45,7 @@ const AttributionSchema = defineEntity({
     signature: p.text().nullable(),
     createdAt: p.datetime(3),
     completedAt: p.datetime(3).nullable(),
+    deletedAt: p.datetime(3).nullable(),
   },
 });
 
