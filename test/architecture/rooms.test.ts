@@ -12,7 +12,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
   ['subgraphs/agents/', ['subgraphs/agents/', 'platform/', 'schema/']],
   ['subgraphs/billing/', ['subgraphs/billing/', 'platform/', 'schema/']],
   ['gateway/', ['gateway/', 'platform/', 'schema/']],
-  ['rest-adapter/', ['rest-adapter/', 'schema/', 'platform/auth/', 'platform/trust/', 'platform/events/', 'platform/idempotency/', 'platform/coalescer.ts', 'gateway/client.ts']],
+  ['rest-adapter/', ['rest-adapter/', 'schema/', 'platform/auth/', 'platform/trust/', 'platform/events/', 'platform/idempotency/', 'platform/coalescer.ts', 'platform/most-held.ts', 'gateway/client.ts']],
   ['examples/', ['examples/']],
 ];
 
