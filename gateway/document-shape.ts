@@ -80,6 +80,7 @@ function shapeOf(document: DocumentNode): Omit<Shape, 'names'> {
       total.selections += 1;
       total.conditions += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD) {
+        if (selection.name.value === 'isOneOf') throw new ProblemError('invalid_request', 'The schema here does not tell isOneOf. Leave it out.', { code: 'invalid_document' });
         const name = (selection.alias ?? selection.name).value;
         names.set(name, (names.get(name) ?? 0) + 1);
         if (selection.selectionSet !== undefined) add(ofSelections(selection.selectionSet));

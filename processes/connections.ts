@@ -3,13 +3,13 @@ import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { mostHeld } from '../platform/most-held.ts';
 import { addressBlock } from '../services/identity/admission/address-block.ts';
 import { clientAddress } from '../rest-adapter/client-address.ts';
 import { Arrivals } from './arrivals.ts';
 import { ConnectionCaps, type ConnectionLimits } from './connection-caps.ts';
 import type { ConnectionMetrics } from './connection-metrics.ts';
 import type { ListeningSockets } from './listening-sockets.ts';
-import { mostUnread } from './unread-answers.ts';
 
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits;
@@ -219,8 +219,8 @@ export class Connections {
   }
 
   #cutUnread(): void {
-    const readers = [...this.#open].map((connection) => ({ connection, block: connection.block, unreadBytes: (connection.inner ?? connection.tcp as Duplex).writableLength }));
-    for (const { connection } of mostUnread(readers, MAX_UNREAD_BYTES)) {
+    const readers = [...this.#open].map((connection) => ({ connection, group: connection.block, bytes: (connection.inner ?? (connection.tcp as Duplex)).writableLength }));
+    for (const { connection } of mostHeld(readers, MAX_UNREAD_BYTES)) {
       this.#options.metrics?.unread();
       connection.tcp.resetAndDestroy();
     }

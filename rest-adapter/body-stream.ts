@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { addressBlock } from '../platform/auth/address-block.ts';
+import { mostHeld } from '../platform/most-held.ts';
 import { ProblemError } from '../schema/problems.ts';
+import { clientAddress } from './client-address.ts';
 
 export const MEBIBYTE = 1024 ** 2;
 /** Longest pause within a body, where the configuration names no other. */
@@ -69,39 +72,52 @@ async function arrival<T>(next: Promise<T>, timeoutMs: number): Promise<T> {
 /** Of all bodies that have begun to arrive and are not whole. */
 const MAX_UNFINISHED_BYTES = 128 * MEBIBYTE;
 
-/** Bodies that are being read into memory, and how much of each is there. */
-const unfinished = new Map<IncomingMessage, number>();
+/** A body that is being read into memory. */
+interface UnfinishedBody {
+  /** The address that it comes from. */
+  readonly group: string;
+  bytes: number;
+  readonly refuse: (problem: ProblemError) => void;
+}
+
+const unfinished = new Set<UnfinishedBody>();
+let unfinishedBytes = 0;
 
 /**
- * Reads a whole body into memory. Where many that don't end would fill it, the connection of the largest is cut.
- * @throws as `bodyStream` does.
+ * Reads a whole body into memory. Where many that don't end would fill it, bodies of the address that has most there are refused.
+ * @throws as `bodyStream` does, and ProblemError `service_unavailable`, code `too_many_bodies`
  */
 export async function readWholeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let received = 0;
+  const refused = Promise.withResolvers<never>();
+  const body: UnfinishedBody = { group: addressBlock(clientAddress(request.socket.remoteAddress, undefined, 0)), bytes: 0, refuse: refused.reject };
+  unfinished.add(body);
   try {
-    for await (const chunk of bodyStream(request, limits)) {
-      chunks.push(chunk);
-      received += chunk.length;
-      unfinished.set(request, received);
-      cutWhereTooMuch();
-    }
-    return Buffer.concat(chunks);
+    return await Promise.race([gathered(request, limits, body), refused.promise]);
   } finally {
-    unfinished.delete(request);
+    forget(body);
   }
 }
 
-function cutWhereTooMuch(): void {
-  let total = 0;
-  let largest: IncomingMessage | undefined;
-  for (const [request, bytes] of unfinished) {
-    total += bytes;
-    if (largest === undefined || bytes > unfinished.get(largest)!) largest = request;
+async function gathered(request: IncomingMessage, limits: BodyLimits, body: UnfinishedBody): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bodyStream(request, limits)) {
+    chunks.push(chunk);
+    body.bytes += chunk.length;
+    unfinishedBytes += chunk.length;
+    if (unfinishedBytes > MAX_UNFINISHED_BYTES) refuseMost();
   }
-  if (total <= MAX_UNFINISHED_BYTES) return;
-  unfinished.delete(largest!);
-  largest!.destroy();
+  return Buffer.concat(chunks);
+}
+
+function refuseMost(): void {
+  for (const body of mostHeld(unfinished, MAX_UNFINISHED_BYTES)) {
+    forget(body);
+    body.refuse(new ProblemError('service_unavailable', 'Your address has too many large requests on their way. Send fewer at a time.', { code: 'too_many_bodies', retryAfterS: 1 }));
+  }
+}
+
+function forget(body: UnfinishedBody): void {
+  if (unfinished.delete(body)) unfinishedBytes -= body.bytes;
 }
 
 /** True when the request has a body, be it empty. */

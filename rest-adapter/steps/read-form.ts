@@ -5,7 +5,7 @@ import { isUtf8, parseMediaType } from '../media-type.ts';
 import type { Json } from '../operation.ts';
 
 /** No token request comes near it. */
-const MAX_BYTES = 64 * 1024;
+const MAX_BYTES = 8 * 1024;
 const BASIC_PATTERN = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 
 /** Reads a form body of an OAuth client, and its credentials from the Authorization header where it sends them there. */

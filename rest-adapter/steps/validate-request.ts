@@ -67,11 +67,17 @@ function toldOfRepetition(errors: readonly ProblemDetail[], given: Readonly<Reco
   return errors.map((error) => (error.code === 'invalid_type' && Array.isArray(given[error.param.replace(/^query:/, '')]) ? { ...error, message: 'is given more than once' } : error));
 }
 
+/** No operation takes nearly as many. */
+const MOST_PARAMETERS = 256;
+
 /** A parameter that is repeated becomes an array, which only list parameters accept. */
 function queryOf(querystring: string): Record<string, string | string[]> {
   if (querystring === '') return {};
   const values = new Map<string, string | string[]>();
+  let count = 0;
   for (const [name, value] of new URLSearchParams(querystring)) {
+    count += 1;
+    if (count > MOST_PARAMETERS) throw new ProblemError('invalid_request', `The query has more than ${MOST_PARAMETERS} parameters.`, { code: 'too_many_parameters' });
     const before = values.get(name);
     if (Array.isArray(before)) before.push(value);
     else values.set(name, before === undefined ? value : [before, value]);

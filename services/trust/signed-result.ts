@@ -86,10 +86,15 @@ export async function checkSignedResult(jws: string, result: Json | undefined, a
   return { valid: reason === null, reason, signatureValid: true, digestMatch, algorithm: alg, keyId: kid, payload, claims, environment: environmentOf(kid) };
 }
 
+/** One operation may ask of the same result under many names, and a large one takes a tenth of a second. */
+const digests = new WeakMap<Json, string>();
+
 /** A result with a number beyond the doubles, which JSON can write and nothing of ours can have said, has no digest. */
 function hasDigest(result: Json, digest: string): boolean {
   try {
-    return resultDigest(result) === digest;
+    const own = digests.get(result) ?? resultDigest(result);
+    digests.set(result, own);
+    return own === digest;
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
