@@ -41,7 +41,7 @@ export interface BackingServices {
 }
 
 export interface BackingServicesOptions {
-  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS' | 'dataDir' | 'rowsEarliestDay' | 'rowsMaxAheadHours'>;
+  readonly config: Pick<Config, 'databasePoolMax' | 'jobLeaseS' | 'dataDir' | 'diskReserveBytes' | 'rowsEarliestDay' | 'rowsMaxAheadHours'>;
   readonly database: DatabaseUrls;
   readonly clickhouse: { readonly url: string; readonly database: string };
   readonly applicationName: string;
@@ -69,7 +69,11 @@ export async function openBackingServices(options: BackingServicesOptions): Prom
     opened.push(() => database.close());
     const clickhouse = meteredClickHouse(connectClickHouse({ ...options.clickhouse, logger }), registry);
     opened.push(() => clickhouse.close());
-    const readingRoom = new ReadingRoom({ folder: join(config.dataDir, 'uploads'), rowDates: { earliestDay: config.rowsEarliestDay, maxAheadHours: config.rowsMaxAheadHours } });
+    const readingRoom = new ReadingRoom({
+      folder: join(config.dataDir, 'uploads'),
+      reserveBytes: config.diskReserveBytes,
+      rowDates: { earliestDay: config.rowsEarliestDay, maxAheadHours: config.rowsMaxAheadHours },
+    });
     opened.push(() => readingRoom.close());
     const pubSub = await createPubSub({ url, database, logger });
     opened.push(() => pubSub.close());

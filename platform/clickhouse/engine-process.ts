@@ -20,6 +20,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 7_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const KEPT_OUTPUT = 4_000;
+/** Freed pages go back to the system within a second, instead of five: its own bound of memory does not count them. */
+const ALLOCATOR = 'dirty_decay_ms:1000';
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./chdb-server${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
 
@@ -43,7 +45,7 @@ export class EngineProcess {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, folder], {
       stdio: ['pipe', 'pipe', 'pipe'],
       // A thread for each statement that may run, and some for files and for control.
-      env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', UV_THREADPOOL_SIZE: String(options.sessions + 8) },
+      env: { PATH: process.env['PATH'] ?? '', TZ: 'UTC', UV_THREADPOOL_SIZE: String(options.sessions + 8), JE_MALLOC_CONF: ALLOCATOR },
       // A group of its own, so that Ctrl-C reaches the parent alone and the engine stops in its turn.
       detached: true,
     });

@@ -34,7 +34,7 @@ export interface RunJob {
 }
 
 /** A run of more rows may take seconds, while others wait. */
-const MANY_ROWS = 25_000;
+const MANY_ROWS = 100_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',

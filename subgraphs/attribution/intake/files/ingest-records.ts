@@ -10,7 +10,7 @@ import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
 import { FRAME, type BlockHead, type ReadingFinding, type ReadingProgress, type Refusal } from './reading-messages.ts';
 import { refusalProblem } from './reader-process.ts';
-import type { ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
+import type { FileSize, ReadingInstructions, ReadingRoom, ReceivedFile } from './reading-room.ts';
 import { rejectMessage } from './rejects.ts';
 
 /** What an upload may be. `application/json` is an array of at most 1000 rows. */
@@ -34,6 +34,8 @@ export interface IngestOptions {
   readonly sourceCurrency?: string | null;
   /** Upper bound of the decoded content, 8 GiB unless given. */
   readonly maxBytes?: number;
+  /** Whose limits hold while it is read; large unless given. */
+  readonly size?: FileSize;
   /** Now and then while rows are stored; `bytes` counts decoded content. */
   readonly onProgress?: (progress: { readonly bytes: number }) => void;
   /** Time of the upload: decides which of two rows with one natural key is the latest, and bounds the times accepted. */
@@ -65,7 +67,7 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
   assertReadable(options);
   const store = new BlockStore(options.clickhouse, options.source, options.uploadId);
   await retried(() => store.clear());
-  const blocks = new Blocks(store, options.now);
+  const blocks = new Blocks((bytes, store) => options.room.stored(file.tenant, bytes, store), store, options.now);
   try {
     const finding = await readAll(options, file, blocks);
     await blocks.settled();
@@ -77,7 +79,7 @@ export async function ingestRecords(file: ReceivedFile, options: IngestOptions):
 }
 
 async function readAll(options: IngestOptions, file: ReceivedFile, blocks: Blocks): Promise<ReadingFinding> {
-  for await (const { kind, content } of options.room.read(file, instructionsOf(options))) {
+  for await (const { kind, content } of options.room.read(file, instructionsOf(options), options.size)) {
     switch (kind) {
       case FRAME.progress:
         options.onProgress?.(JSON.parse(content.toString()) as ReadingProgress);
@@ -108,14 +110,18 @@ function instructionsOf(options: IngestOptions): ReadingInstructions {
   };
 }
 
+type StoreInTurn = (bytes: number, store: () => Promise<void>) => Promise<void>;
+
 /** Stores blocks as they come, a few at a time, so that the engine sorts one while it takes in another. */
 class Blocks {
+  readonly #inTurn: StoreInTurn;
   readonly #store: BlockStore;
   readonly #now: Date;
   readonly #inFlight = new Set<Promise<void>>();
   #count = 0;
 
-  constructor(store: BlockStore, now: Date) {
+  constructor(inTurn: StoreInTurn, store: BlockStore, now: Date) {
+    this.#inTurn = inTurn;
     this.#store = store;
     this.#now = now;
   }
@@ -125,7 +131,7 @@ class Blocks {
     const head = JSON.parse(content.toString('utf8', 0, headEnd)) as BlockHead;
     const version = versionOf(this.#now, this.#count);
     this.#count += 1;
-    const stored = retried(() => this.#store.store(head, content.subarray(headEnd + 1), version)).finally(() => this.#inFlight.delete(stored));
+    const stored = retried(() => this.#inTurn(content.length, () => this.#store.store(head, content.subarray(headEnd + 1), version))).finally(() => this.#inFlight.delete(stored));
     // A failure is thrown where it is awaited.
     stored.catch(() => undefined);
     this.#inFlight.add(stored);

@@ -5,12 +5,15 @@ import { promisify } from 'node:util';
 /** What a process has taken so far. */
 export interface ProcessUsage {
   readonly cpuMs: number;
-  readonly residentBytes: number;
+  /** Memory in use that no other process shares: the program itself is not counted, where the system tells it apart. */
+  readonly ownBytes: number;
 }
 
 /** Linux counts processor time in hundredths of a second, whatever the kernel's own clock (proc(5), USER_HZ). */
 const MS_PER_TICK = 10;
 const KIB = 1024;
+/** What the program itself takes of resident memory where the system does not tell it apart. */
+const PROGRAM_BYTES = 64 * KIB * KIB;
 
 /** @returns null when the process is gone, or could not be looked at */
 export async function usageOf(pid: number): Promise<ProcessUsage | null> {
@@ -27,12 +30,12 @@ async function fromProc(pid: number): Promise<ProcessUsage> {
   const [stat, status] = await Promise.all(['stat', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1'))) as [string, string];
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks] = [fields[11], fields[12]].map(Number) as [number, number];
-  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, residentBytes: Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * KIB };
+  return { cpuMs: (userTicks + systemTicks) * MS_PER_TICK, ownBytes: Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * KIB };
 }
 
 async function fromPs(pid: number): Promise<ProcessUsage> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=,time=', '-p', String(pid)]);
   const [rss = '', time = ''] = stdout.trim().split(/\s+/);
   const seconds = time.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0);
-  return { cpuMs: seconds * 1000, residentBytes: Number(rss) * KIB };
+  return { cpuMs: seconds * 1000, ownBytes: Math.max(0, Number(rss) * KIB - PROGRAM_BYTES) };
 }

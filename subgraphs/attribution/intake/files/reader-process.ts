@@ -6,7 +6,7 @@ import { ProblemError } from '../../../../schema/problems.ts';
 import { usageOf, type ProcessUsage } from './process-usage.ts';
 import { limitExceeded, type Refusal } from './reader/refused-file.ts';
 import { budgetOf, type ReadingLimits } from './reading-limits.ts';
-import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder, type ReadingProgress } from './reading-messages.ts';
+import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingOrder, type ReadingProgress, type RoomWanted } from './reading-messages.ts';
 
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
@@ -17,11 +17,13 @@ const WATCH_MS = 100;
 /** Behind whoever answers requests. */
 const NICENESS = 10;
 const KEPT_OUTPUT = 2_000;
+/** Of its memory, what a reader needs beside its heap: its window of the file, a page, a block. */
+const BUFFER_BYTES = 48 * 1024 * 1024;
 
 /** Processor time that the system lets a reader have, at the least: enough for many small files. */
 const MIN_CPU_MS = 120_000;
 /** A reader that has grown over this is not used again. */
-const REUSE_BYTES = 128 * 1024 * 1024;
+const REUSE_BYTES = 64 * 1024 * 1024;
 
 /** One part of what a reader says. */
 export interface Frame {
@@ -58,7 +60,7 @@ export class ReaderProcess {
   /** What the system still lets it have. */
   #cpuLeftMs: number;
   #cpuMs = 0;
-  #residentBytes = 0;
+  #ownBytes = 0;
 
   constructor(options: ReaderOptions) {
     this.#limits = options.limits;
@@ -81,25 +83,33 @@ export class ReaderProcess {
 
   /** Whether it can be given a file that may take so much. */
   mayRead(cpuMs: number): boolean {
-    return !this.#ended && !this.#isGivenUp && this.#residentBytes < REUSE_BYTES && this.#cpuLeftMs - this.#cpuMs > cpuMs;
+    return !this.#ended && !this.#isGivenUp && this.#ownBytes < REUSE_BYTES && this.#cpuLeftMs - this.#cpuMs > cpuMs;
   }
 
   /**
    * Has a file read: what the reader says of it, in order. While the caller is busy with a frame the reader waits, and its
    * clock stands still. A caller who stops listening, or an error, ends the process.
+   * @param room waits until the reader may have unpacked so many bytes in all; throws when it may not
    * @throws ProblemError `validation_error` (`file_limit_exceeded`) when it was ended past a limit
    */
-  async *read(order: ReadingOrder, fileBytes: number): AsyncGenerator<Frame, void, undefined> {
+  async *read(order: ReadingOrder, fileBytes: number, room: (bytes: number) => Promise<void>): AsyncGenerator<Frame, void, undefined> {
     const reading = (this.#reading = new Reading(fileBytes, this.#cpuMs));
     let isDone = false;
     try {
-      this.#child.stdin.write(`${JSON.stringify(order)}\n`);
+      this.#say(order);
       while (!isDone) {
         reading.waiting.start();
         const step = await this.#frames.next();
         reading.waiting.stop();
         if (step.done === true) throw await this.#failure(reading);
         const { kind, content } = step.value;
+        if (kind === FRAME.room) {
+          const wanted = JSON.parse(content.toString()) as RoomWanted;
+          await room(wanted.bytes);
+          reading.bytes = Math.max(reading.bytes, wanted.bytes);
+          this.#say({});
+          continue;
+        }
         if (kind === FRAME.progress) reading.bytes = Math.max(reading.bytes, (JSON.parse(content.toString()) as ReadingProgress).bytes);
         isDone = kind === FRAME.finding || kind === FRAME.refusal;
         // Whoever has heard the last word may not come back for another.
@@ -109,6 +119,10 @@ export class ReaderProcess {
     } finally {
       if (this.#reading !== undefined) this.end();
     }
+  }
+
+  #say(message: object): void {
+    this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
   /** Whatever it is doing. */
@@ -139,7 +153,7 @@ export class ReaderProcess {
       // A look that failed, for want of a file handle perhaps, is no reason not to look again.
       if (usage !== null) {
         this.#cpuMs = usage.cpuMs;
-        this.#residentBytes = usage.residentBytes;
+        this.#ownBytes = usage.ownBytes;
       }
       const passed = usage === null ? undefined : this.#reading?.limitPassed(usage, this.#limits);
       if (passed !== undefined) {
@@ -171,9 +185,9 @@ class Reading {
     this.#cpuBeforeMs = cpuBeforeMs;
   }
 
-  limitPassed({ cpuMs, residentBytes }: ProcessUsage, limits: ReadingLimits): PassedLimit | undefined {
+  limitPassed({ cpuMs, ownBytes }: ProcessUsage, limits: ReadingLimits): PassedLimit | undefined {
     const [allowedCpuMs, allowedWaitMs] = [budgetOf(limits.cpuMs, this.bytes), budgetOf(limits.waitMs, this.bytes)];
-    if (residentBytes > limits.memoryBytes) return memoryLimit(limits);
+    if (ownBytes > limits.memoryBytes) return memoryLimit(limits);
     if (cpuMs - this.#cpuBeforeMs > allowedCpuMs) return { limit: 'reading it takes too much processor time', allowed: `${Math.round(allowedCpuMs / 1000)} s` };
     if (this.waiting.elapsedMs > allowedWaitMs) return { limit: 'reading it takes too long', allowed: `${Math.round(allowedWaitMs / 1000)} s` };
     return undefined;
@@ -195,7 +209,8 @@ const noProcess = (cause: string): ProblemError =>
 function spawnReader({ folder, alsoReads, limits, cacheFolder }: ReaderOptions, cpuMs: number): ChildProcessByStdio<Writable, Readable, Readable> {
   const mayRead = [...CODE, folder, cacheFolder, ...(alsoReads === undefined ? [] : [alsoReads])].map((path) => `--allow-fs-read=${path}`);
   const mayWrite = [folder, cacheFolder].map((path) => `--allow-fs-write=${path}`);
-  const heap = [`--max-old-space-size=${Math.round((limits.memoryBytes * 3) / 4 / 1024 ** 2)}`, '--max-semi-space-size=2', '--v8-pool-size=1'];
+  const heapBytes = Math.max(limits.memoryBytes / 2, limits.memoryBytes - BUFFER_BYTES);
+  const heap = [`--max-old-space-size=${Math.round(heapBytes / 1024 ** 2)}`, '--max-semi-space-size=2', '--v8-pool-size=1'];
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--permission', ...mayRead, ...mayWrite, ...heap, PROGRAM];
   return spawn('/bin/sh', ['-c', `ulimit -t ${Math.ceil(cpuMs / 1000)}; exec nice -n ${NICENESS} "$0" "$@"`, ...node], { stdio: ['pipe', 'pipe', 'pipe'], env: { NODE_COMPILE_CACHE: cacheFolder } });
 }

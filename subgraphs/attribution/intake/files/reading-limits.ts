@@ -3,11 +3,11 @@ const MIB = 1024 * KIB;
 
 /** What reading one file may take. Past any of these the reading ends for good: the same file would meet it again. */
 export interface ReadingLimits {
-  /** Resident memory of the process that reads, bytes. */
+  /** Memory that the process which reads has for itself, beside the program that all of them share, bytes. */
   readonly memoryBytes: number;
-  /** Processor time, and time that others wait for the reader: a fixed part, and a part per mebibyte of the file. */
-  readonly cpuMs: { readonly base: number; readonly perMebibyte: number };
-  readonly waitMs: { readonly base: number; readonly perMebibyte: number };
+  /** Processor time, and time that others wait for the reader. */
+  readonly cpuMs: TimeBudget;
+  readonly waitMs: TimeBudget;
   /** A compressed file may unfold to so many bytes, and to so many more per byte that came. */
   readonly unfoldedBytes: { readonly free: number; readonly perByte: number };
   /** Encodings of Parquet repeat a value for nothing: so many rows may stand in any file, and so many more per byte. */
@@ -16,13 +16,33 @@ export interface ReadingLimits {
   readonly parquetPageBytes: number;
 }
 
+/** A fixed part, and a part per mebibyte of the file. */
+export interface TimeBudget {
+  readonly base: number;
+  readonly perMebibyte: number;
+  /** However large the file is. */
+  readonly atMost?: number;
+}
+
+/** Limits of large files, and of all that is read for nobody else beside. */
 export const READING_LIMITS: ReadingLimits = {
-  memoryBytes: 512 * MIB,
+  memoryBytes: 224 * MIB,
   cpuMs: { base: 3_000, perMebibyte: 250 },
   waitMs: { base: 60_000, perMebibyte: 1_000 },
   unfoldedBytes: { free: 8 * MIB, perByte: 100 },
   parquetRows: { free: 100_000, perByte: 16 },
   parquetPageBytes: 64 * MIB,
+};
+
+/**
+ * A file that arrives small is read within these, beside others. One that unfolds beyond them is begun anew as a large one:
+ * the memory of all readers together is what these and the places in the room make of it.
+ */
+export const SMALL_FILE_LIMITS: Partial<ReadingLimits> = {
+  memoryBytes: 96 * MIB,
+  cpuMs: { ...READING_LIMITS.cpuMs, atMost: 20_000 },
+  waitMs: { ...READING_LIMITS.waitMs, atMost: 60_000 },
+  parquetPageBytes: 8 * MIB,
 };
 
 /** Decoded content of one upload (interface decisions §0.8: 8 GiB). */
@@ -39,5 +59,5 @@ export const MAX_KEPT_REJECTS = 1_000;
 /** A larger file than this waits for one of few places, so that small ones are not held up by it. */
 export const LARGE_FILE_BYTES = 32 * MIB;
 /** What a file may take is given per mebibyte of it. */
-export const budgetOf = (limit: { readonly base: number; readonly perMebibyte: number }, bytes: number): number =>
-  limit.base + (limit.perMebibyte * bytes) / MIB;
+export const budgetOf = ({ base, perMebibyte, atMost = Infinity }: TimeBudget, bytes: number): number =>
+  Math.min(atMost, base + (perMebibyte * bytes) / MIB);

@@ -7,7 +7,8 @@ import type { StoredTable } from './stored-tables.ts';
 
 /**
  * What is said between the process that reads a file and the service: one order, as a line of JSON on the reader's
- * standard input, and frames on its standard output: kind (1 byte), length (4 bytes, big-endian), content.
+ * standard input, and frames on its standard output: kind (1 byte), length (4 bytes, big-endian), content. A reader that
+ * asks for room on the disk goes on when a further line comes, which says that it has it.
  */
 export interface ReadingOrder {
   readonly path: string;
@@ -29,11 +30,11 @@ export interface ReadingOrder {
   readonly limits: ReadingLimits;
 }
 
-export const FRAME = { progress: 1, block: 2, finding: 3, refusal: 4 } as const;
+export const FRAME = { progress: 1, block: 2, finding: 3, refusal: 4, room: 5 } as const;
 export type FrameKind = (typeof FRAME)[keyof typeof FRAME];
 export const FRAME_HEAD_BYTES = 5;
 /** A reader that claims more is not one of ours. */
-export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+export const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
 /** Rows for one table: a line of JSON, then the rows in ClickHouse's Native format. */
 export interface BlockHead {
@@ -45,6 +46,11 @@ export interface BlockHead {
 
 /** Decoded bytes so far. */
 export interface ReadingProgress {
+  readonly bytes: number;
+}
+
+/** So many bytes in all are to lie in the unpacked file; nothing is written beyond what was asked for before. */
+export interface RoomWanted {
   readonly bytes: number;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,14 +8,17 @@ import { WIDEST_ROW_DATES, type RowDates } from '../../../../schema/day-range.ts
 import { ProblemError } from '../../../../schema/problems.ts';
 import { diskFullProblem, isDiskFull } from '../../../../platform/disk-full.ts';
 import { FairTurns, type Release } from '../../../../platform/fair-turns.ts';
-import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, type ReadingLimits } from './reading-limits.ts';
+import { budgetOf, LARGE_FILE_BYTES, READING_LIMITS, SMALL_FILE_LIMITS, type ReadingLimits } from './reading-limits.ts';
 import { ReaderProcess, type Frame } from './reader-process.ts';
 import type { ReadingOrder } from './reading-messages.ts';
+import { FILE_LIMIT_EXCEEDED } from './reader/refused-file.ts';
+import { Spool, type SpoolOptions } from './spool.ts';
 
-export interface ReadingRoomOptions {
+export interface ReadingRoomOptions extends Partial<SpoolOptions> {
   /** Where files wait until they have been read; made if missing, and emptied of what killed processes left. */
   readonly folder: string;
   readonly limits?: Partial<ReadingLimits>;
+  readonly smallLimits?: Partial<ReadingLimits>;
   /** The dates that rows may have; the widest unless given. */
   readonly rowDates?: RowDates;
 }
@@ -32,19 +35,26 @@ export interface ReceivedFile extends AsyncDisposable {
 /** How a file is to be read. */
 export type ReadingInstructions = Omit<ReadingOrder, 'path' | 'unpackedPath' | 'limits'>;
 
-/** Readers at a time: small files, and large ones beside them. One tenant has one of each at most. */
-const SMALL_PLACES = 6;
-const LARGE_PLACES = 2;
+/** Which limits hold for a reading, and in which line its file waits. */
+export type FileSize = 'small' | 'large';
+
+/**
+ * Readers at a time: small files, and large ones beside them. One tenant has one of each at most. With the memory that each
+ * may have (`reading-limits.ts`), all readers together take 736 MiB at most, those that stay for a next file among them.
+ */
+const PLACES: Readonly<Record<FileSize, number>> = { small: 3, large: 2 };
+const MAX_READERS = PLACES.small + PLACES.large;
+/** Blocks of rows on their way into the engine, of all tenants: it may need twenty times of each. Short ones need not wait. */
+const STORING = { places: 2, perTenant: 2 };
+const SHORT_BLOCK_BYTES = 512 * 1024;
 /** Records of uploads that are written at a time, of all tenants. */
 const RECORD_PLACES = 4;
 /** Uploads of one tenant that arrive, wait or are read. */
 const MAX_UPLOADS_PER_TENANT = 100;
-/** An upload may fill so much of what the disk has left when it comes, so that one never fills it for all. */
-const SHARE_OF_FREE_DISK = 0.25;
-const DISK_LOOK_BYTES = 64 * 1024 * 1024;
+/** Room on the disk is taken in steps of this. */
+const ROOM_STEP_BYTES = 1024 * 1024;
 /** A reader that has nothing to do waits so long for its tenant's next file. */
 const IDLE_MS = 10_000;
-const MAX_IDLE = 8;
 const COMPILED = 'compiled';
 const OWN_FOLDER = /^\d+-/;
 
@@ -55,22 +65,28 @@ const OWN_FOLDER = /^\d+-/;
 export class ReadingRoom {
   readonly rowDates: RowDates;
   readonly #parent: string;
-  readonly #limits: ReadingLimits;
-  readonly #small = new FairTurns({ places: SMALL_PLACES, perTenant: 1 });
-  readonly #large = new FairTurns({ places: LARGE_PLACES, perTenant: 1 });
+  readonly #limits: Readonly<Record<FileSize, ReadingLimits>>;
+  readonly #spool: Spool;
+  readonly #turns: Readonly<Record<FileSize, FairTurns>> = {
+    small: new FairTurns({ places: PLACES.small, perTenant: 1 }),
+    large: new FairTurns({ places: PLACES.large, perTenant: 1 }),
+  };
+  readonly #storing = new FairTurns(STORING);
   readonly #records = new FairTurns({ places: RECORD_PLACES, perTenant: 1 });
   readonly #readers = new Set<ReaderProcess>();
   /** By tenant, the one that has been idle longest first. */
-  readonly #idle = new Map<string, { readonly reader: ReaderProcess; readonly timer: NodeJS.Timeout }>();
+  readonly #idle = new Map<string, { readonly reader: ReaderProcess; readonly size: FileSize; readonly timer: NodeJS.Timeout }>();
   readonly #uploads = new Map<string, number>();
   #folder: Promise<string> | undefined;
   #received = 0;
 
   /** Touches nothing until a file comes. */
-  constructor({ folder, limits, rowDates = WIDEST_ROW_DATES }: ReadingRoomOptions) {
+  constructor({ folder, limits, smallLimits = SMALL_FILE_LIMITS, rowDates = WIDEST_ROW_DATES, reserveBytes = 0, ...disk }: ReadingRoomOptions) {
     this.rowDates = rowDates;
     this.#parent = folder;
-    this.#limits = { ...READING_LIMITS, ...limits };
+    const large = { ...READING_LIMITS, ...limits };
+    this.#limits = { large, small: { ...large, ...smallLimits } };
+    this.#spool = new Spool({ reserveBytes, ...disk });
   }
 
   /**
@@ -91,13 +107,8 @@ export class ReadingRoom {
   }
 
   /** Writes the record of one upload of a tenant at a time: else a hundred would each hold a connection to wait for the same row. */
-  async recorded<T>(tenant: string, write: () => Promise<T>): Promise<T> {
-    const release = await this.#records.take(tenant);
-    try {
-      return await write();
-    } finally {
-      release();
-    }
+  recorded<T>(tenant: string, write: () => Promise<T>): Promise<T> {
+    return inTurnOf(this.#records, tenant, write);
   }
 
   /**
@@ -108,27 +119,25 @@ export class ReadingRoom {
     const folder = await this.#folderOf(tenant);
     const path = join(folder, String((this.#received += 1)));
     const unpackedPath = `${path}.unpacked`;
+    const hold = this.#spool.hold(tenant, folder);
     const dispose = async () => {
       await Promise.all([path, unpackedPath].map((file) => rm(file, { force: true })));
+      hold[Symbol.dispose]();
     };
     let bytes = 0;
     async function* bounded(): AsyncGenerator<Uint8Array> {
-      let allowed = await roomFor(folder);
-      let lookedAt = 0;
+      let granted = 0;
       for await (const piece of body) {
         bytes += piece.length;
         if (bytes > maxBytes) throw new ProblemError('payload_too_large', `The content is larger than ${maxBytes} bytes. Send it in several uploads.`);
-        if (bytes - lookedAt > DISK_LOOK_BYTES) {
-          lookedAt = bytes;
-          allowed = bytes + (await roomFor(folder));
-        }
-        if (bytes > allowed) throw noRoom();
+        if (bytes > granted) await hold.growTo((granted = bytes + ROOM_STEP_BYTES));
         yield piece;
         onBytes(bytes);
       }
     }
     try {
       await pipeline(Readable.from(bounded(), { objectMode: false }), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      hold.complete(bytes);
       return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: dispose };
     } catch (error) {
       await dispose();
@@ -142,25 +151,45 @@ export class ReadingRoom {
     return { tenant, path, unpackedPath, bytes, [Symbol.asyncDispose]: () => rm(unpackedPath, { force: true }) };
   }
 
-  /** Waits for this tenant's turn to have a file read. @throws the signal's reason when it aborts meanwhile */
-  turn(tenant: string, fileBytes: number, signal?: AbortSignal): Promise<Release> {
-    return (fileBytes > LARGE_FILE_BYTES ? this.#large : this.#small).take(tenant, signal);
+  /**
+   * Has work done with a file when it is its tenant's turn. A file that passes the limits of small ones waits once more, for
+   * the turn of a large one, and the work is begun anew.
+   */
+  async inTurn<T>({ tenant, bytes }: ReceivedFile, work: (size: FileSize) => Promise<T>): Promise<T> {
+    if (bytes <= LARGE_FILE_BYTES) {
+      try {
+        return await inTurnOf(this.#turns.small, tenant, () => work('small'));
+      } catch (error) {
+        if (!isLimitPassed(error)) throw error;
+      }
+    }
+    return inTurnOf(this.#turns.large, tenant, () => work('large'));
+  }
+
+  /** Stores a block of a tenant's rows when it is its turn: two long ones are on their way at a time, of all uploads. */
+  stored<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
+    return bytes <= SHORT_BLOCK_BYTES ? store() : inTurnOf(this.#storing, tenant, store);
   }
 
   /**
    * Has a file read in a process that reads for its tenant alone.
-   * @throws ProblemError `validation_error` with code `file_limit_exceeded` when it takes more than it may
+   * @throws ProblemError `validation_error` with code `file_limit_exceeded` when it takes more than it may;
+   * `service_unavailable` when the disk has no room to unpack it
    */
-  async *read(file: ReceivedFile, instructions: ReadingInstructions): AsyncGenerator<Frame, void, undefined> {
-    const { free, perByte } = this.#limits.unfoldedBytes;
-    const cpuMs = budgetOf(this.#limits.cpuMs, Math.min(instructions.maxBytes, free + perByte * file.bytes));
-    const reader = await this.#readerFor(file, cpuMs);
+  async *read(file: ReceivedFile, instructions: ReadingInstructions, size: FileSize = 'large'): AsyncGenerator<Frame, void, undefined> {
+    const limits = this.#limits[size];
+    const { free, perByte } = limits.unfoldedBytes;
+    const cpuMs = budgetOf(limits.cpuMs, Math.min(instructions.maxBytes, free + perByte * file.bytes));
+    using unpacked = this.#spool.hold(file.tenant, await this.#folderOf(file.tenant));
+    const reader = await this.#readerFor(file, size, cpuMs);
     this.#readers.add(reader);
     try {
-      yield* reader.read({ ...instructions, path: file.path, unpackedPath: file.unpackedPath, limits: this.#limits }, file.bytes);
+      const order = { ...instructions, path: file.path, unpackedPath: file.unpackedPath, limits };
+      yield* reader.read(order, file.bytes, (bytes) => unpacked.growTo(bytes));
     } finally {
       this.#readers.delete(reader);
-      this.#keep(file, reader);
+      this.#keep(file, size, reader);
+      await rm(file.unpackedPath, { force: true });
     }
   }
 
@@ -171,21 +200,31 @@ export class ReadingRoom {
     if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true, force: true });
   }
 
-  async #readerFor({ tenant, path }: ReceivedFile, cpuMs: number): Promise<ReaderProcess> {
+  async #readerFor({ tenant, path }: ReceivedFile, size: FileSize, cpuMs: number): Promise<ReaderProcess> {
     const folder = await this.#folderOf(tenant);
+    const isReusable = path.startsWith(folder) && this.#idle.get(tenant)?.size === size;
     const idle = this.#takeIdle(tenant);
-    if (path.startsWith(folder) && idle?.mayRead(cpuMs) === true) return idle;
+    if (isReusable && idle?.mayRead(cpuMs) === true) return idle;
     idle?.end();
-    return new ReaderProcess({ folder, alsoReads: path.startsWith(folder) ? undefined : path, limits: this.#limits, cacheFolder: join(this.#parent, COMPILED), cpuMs });
+    this.#endLongestIdle(MAX_READERS - 1);
+    return new ReaderProcess({ folder, alsoReads: path.startsWith(folder) ? undefined : path, limits: this.#limits[size], cacheFolder: join(this.#parent, COMPILED), cpuMs });
   }
 
   /** Starting a process takes longer than reading a small file: it stays a moment for the next of the same tenant. */
-  #keep({ tenant }: ReceivedFile, reader: ReaderProcess): void {
+  #keep({ tenant }: ReceivedFile, size: FileSize, reader: ReaderProcess): void {
     if (!reader.mayRead(0) || this.#idle.has(tenant)) return reader.end();
     const timer = setTimeout(() => this.#takeIdle(tenant)?.end(), IDLE_MS).unref();
-    this.#idle.set(tenant, { reader, timer });
-    const [longestIdle] = this.#idle.keys();
-    if (this.#idle.size > MAX_IDLE) this.#takeIdle(longestIdle!)?.end();
+    this.#idle.set(tenant, { reader, size, timer });
+    this.#endLongestIdle(MAX_READERS);
+    return undefined;
+  }
+
+  /** Until there are so many readers at most, or none is idle. */
+  #endLongestIdle(most: number): void {
+    for (const tenant of this.#idle.keys()) {
+      if (this.#readers.size + this.#idle.size <= most) return;
+      this.#takeIdle(tenant)?.end();
+    }
   }
 
   #takeIdle(tenant: string): ReaderProcess | undefined {
@@ -217,14 +256,16 @@ async function madeFolder(parent: string): Promise<string> {
   return mkdtemp(join(parent, `${process.pid}-`));
 }
 
-/** Bytes that one more upload may take. */
-async function roomFor(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize * SHARE_OF_FREE_DISK;
+async function inTurnOf<T>(turns: FairTurns, tenant: string, work: () => Promise<T>): Promise<T> {
+  const release = await turns.take(tenant);
+  try {
+    return await work();
+  } finally {
+    release();
+  }
 }
 
-const noRoom = (): ProblemError =>
-  new ProblemError('service_unavailable', 'The disk of the service has no room for a file of this size now. Send it in parts, or try again later.', { code: 'disk_full', retryAfterS: 60 });
+const isLimitPassed = (error: unknown): boolean => error instanceof ProblemError && error.problem.code === FILE_LIMIT_EXCEEDED;
 
 /** Folders are named after the process that made them: those of processes that have gone are nobody's. */
 async function removeLeftovers(folder: string): Promise<void> {

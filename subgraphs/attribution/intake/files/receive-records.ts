@@ -15,7 +15,7 @@ import { IGNORED_PATHS } from '../touchpoints/current-paths.ts';
 import { assertReadable, ingestRecords, retried } from './ingest-records.ts';
 import type { IngestReport } from './ingest-report.ts';
 import { MAX_CONTENT_BYTES } from './reading-limits.ts';
-import type { ReadingRoom, ReceivedFile } from './reading-room.ts';
+import type { FileSize, ReadingRoom, ReceivedFile } from './reading-room.ts';
 
 export interface ReceiveServices {
   readonly database: Database;
@@ -48,12 +48,7 @@ export async function receiveRecords(services: ReceiveServices, principal: Princ
     const signs = new SignsOfLife(services, source, upload);
     try {
       await using file = await services.readingRoom.receive(source.accountId, records.body, MAX_CONTENT_BYTES, (bytes) => signs.progress(bytes));
-      const release = await services.readingRoom.turn(source.accountId, file.bytes);
-      try {
-        return await readAndStore(services, { source, upload, file, signs }, records, onStored);
-      } finally {
-        release();
-      }
+      return await services.readingRoom.inTurn(file, (size) => readAndStore(services, { source, upload, file, size, signs }, records, onStored));
     } catch (error) {
       await services.readingRoom.recorded(source.accountId, () => failUpload(services, source, upload, error));
       throw error;
@@ -69,15 +64,17 @@ interface UploadUnderWay {
   readonly source: DataSource;
   readonly upload: Upload;
   readonly file: ReceivedFile;
+  readonly size: FileSize;
   readonly signs: SignsOfLife;
 }
 
-async function readAndStore(services: ReceiveServices, { source, upload, file, signs }: UploadUnderWay, records: RecordsBody, onStored: OnStored | undefined): Promise<RecordsReport> {
+async function readAndStore(services: ReceiveServices, { source, upload, file, size, signs }: UploadUnderWay, records: RecordsBody, onStored: OnStored | undefined): Promise<RecordsReport> {
   const report = await ingestRecords(file, {
     clickhouse: services.clickhouse,
     room: services.readingRoom,
     source: { accountId: source.accountId, dataSourceId: source.id },
     uploadId: upload.id,
+    size,
     mediaType: records.mediaType,
     contentEncoding: records.contentEncoding,
     delimiter: source.delimiter ?? 'auto',

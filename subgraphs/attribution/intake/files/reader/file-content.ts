@@ -11,6 +11,8 @@ export type ContentEncoding = 'gzip' | 'identity';
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const PIECE_BYTES = 256 * 1024;
+/** Room on the disk is asked for in steps of this. */
+const ROOM_STEP_BYTES = 16 * 1024 * 1024;
 
 /**
  * The decoded content of a file: unpacked, counted and hashed as it passes. Gzip that does not say so is unpacked too.
@@ -54,17 +56,29 @@ export class FileContent implements AsyncIterable<Uint8Array> {
     return `sha256:${this.#hash.digest('hex')}`;
   }
 
-  /** Reads all of it. @returns a file with the decoded content: the file itself, or the unpacked one */
-  async asPlainFile(unpackedPath: string): Promise<string> {
+  /**
+   * Reads all of it.
+   * @param room waits until so many bytes in all may be unpacked
+   * @returns a file with the decoded content: the file itself, or the unpacked one
+   */
+  async asPlainFile(unpackedPath: string, room: (bytes: number) => Promise<void>): Promise<string> {
     if (!this.#isGzip) {
       for await (const piece of this) void piece;
       return this.#path;
     }
-    await piped(Readable.from(this, { objectMode: false }), createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
+    await piped(Readable.from(this.#within(room), { objectMode: false }), createWriteStream(unpackedPath, { flags: 'wx', mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
       throw new RefusedFileError({ type: 'service_unavailable', message: 'The disk of the service has no room to unpack this file now. Send it uncompressed, or try again later.', code: 'disk_full' });
     });
     return unpackedPath;
+  }
+
+  async *#within(room: (bytes: number) => Promise<void>): AsyncGenerator<Uint8Array> {
+    let granted = 0;
+    for await (const piece of this) {
+      if (this.#bytes > granted) await room((granted = this.#bytes + ROOM_STEP_BYTES));
+      yield piece;
+    }
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {

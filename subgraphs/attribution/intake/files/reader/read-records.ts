@@ -13,11 +13,16 @@ import { recordShape, type RecordShape, type RecordTable } from './record-tables
 /** Takes what the reader hands on; returns when it has been taken. */
 export interface Handover {
   progress(bytes: number): void;
+  /** Waits until so many bytes in all may be unpacked onto the disk. */
+  room(bytes: number): Promise<void>;
   block(head: BlockHead, parts: readonly Uint8Array[]): void;
 }
 
-/** Large enough that a block becomes one part of decent size, small enough that a few fit into memory on both sides. */
-const BLOCK_BYTES = 16 * 1024 * 1024;
+/**
+ * Large enough that a block becomes one part of decent size, small enough that a few fit into memory on both sides: the
+ * engine takes up to twenty times of it while it stores names that are all unlike. At most one row is beyond it.
+ */
+const BLOCK_BYTES = 8 * 1024 * 1024;
 const DEFAULT_CURRENCY = 'USD';
 const QUOTED_CHARACTERS = 200;
 
@@ -27,7 +32,7 @@ const QUOTED_CHARACTERS = 200;
  */
 export async function readRecords(order: ReadingOrder, handover: Handover): Promise<ReadingFinding> {
   const content = await FileContent.open(order.path, order.contentEncoding, order.maxBytes, order.limits);
-  const reader = await openFormat(order, content);
+  const reader = await openFormat(order, content, handover);
   const layout = detectLayout(reader.header, order.mapping);
   const table = new RecordTables(layout, order, content, handover);
   await reader.read(new Set(layout.columns.values()), table);
@@ -35,12 +40,12 @@ export async function readRecords(order: ReadingOrder, handover: Handover): Prom
   return table.finding(content);
 }
 
-async function openFormat(order: ReadingOrder, content: FileContent): Promise<RecordReader> {
+async function openFormat(order: ReadingOrder, content: FileContent, handover: Handover): Promise<RecordReader> {
   switch (order.mediaType) {
     case 'application/vnd.apache.parquet': {
       // Loaded for those who need it: most files are read in less time than it takes.
       const { openParquet } = await import('./parquet-records.ts');
-      return openParquet(await content.asPlainFile(order.unpackedPath), order.limits);
+      return openParquet(await content.asPlainFile(order.unpackedPath, (bytes) => handover.room(bytes)), order.limits);
     }
     case 'application/x-ndjson': return openJsonLines(content);
     case 'application/json': return openJsonArray(content);
@@ -103,9 +108,6 @@ class RecordTables implements RowSink {
 
   pause(): void {
     this.#handover.progress(this.#content.bytes);
-    for (const table of this.#shape.tables) {
-      if (table.columns.reduce((sum, column) => sum + column.bytes, 0) >= BLOCK_BYTES) this.#handOn(table);
-    }
   }
 
   handOnAll(): void {
@@ -134,6 +136,7 @@ class RecordTables implements RowSink {
     this.#rows.set(table, (this.#rows.get(table) ?? 0) + 1);
     this.#accepted += 1;
     if (table.name === 'conversions') this.#conversions += 1;
+    if (bytesOf(table) >= BLOCK_BYTES) this.#handOn(table);
     const ms = this.#shape.timeMs();
     if (ms < this.#earliestMs) this.#earliestMs = ms;
     if (ms > this.#latestMs) this.#latestMs = ms;
@@ -159,6 +162,12 @@ class RecordTables implements RowSink {
     this.#rejected += 1;
     if (this.#rejects.length < MAX_KEPT_REJECTS) this.#rejects.push({ line, column, code, value });
   }
+}
+
+function bytesOf({ columns }: RecordTable): number {
+  let bytes = 0;
+  for (let index = 0; index < columns.length; index += 1) bytes += columns[index]!.bytes;
+  return bytes;
 }
 
 /** Empty cells behind the last column do no harm. */

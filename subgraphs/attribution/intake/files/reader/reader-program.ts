@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type ReadingOrder } from '../reading-messages.ts';
+import { FRAME, FRAME_HEAD_BYTES, type FrameKind, type ReadingOrder, type RoomWanted } from '../reading-messages.ts';
 import { readRecords } from './read-records.ts';
 import { RefusedFileError } from './refused-file.ts';
 
@@ -25,7 +25,8 @@ const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value
 
 // Errors are many in a hostile file, and nobody reads where they were made.
 Error.stackTraceLimit = 0;
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) await answer(JSON.parse(line) as ReadingOrder);
+const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })[Symbol.asyncIterator]();
+for (let line = await lines.next(); line.done !== true; line = await lines.next()) await answer(JSON.parse(line.value) as ReadingOrder);
 
 async function answer(order: ReadingOrder): Promise<void> {
   let told = 0;
@@ -35,6 +36,10 @@ async function answer(order: ReadingOrder): Promise<void> {
         if (bytes - told < PROGRESS_BYTES) return;
         told = bytes;
         send(FRAME.progress, [json({ bytes })]);
+      },
+      async room(bytes) {
+        send(FRAME.room, [json({ bytes } satisfies RoomWanted)]);
+        if ((await lines.next()).done === true) throw new Error('nobody gives room any more');
       },
       block: (head, parts) => send(FRAME.block, [json(head), ...parts]),
     });

@@ -24,10 +24,12 @@ export class RefusedFileError extends Error {
 export const invalidFile = (code: string, message: string, details: Pick<Refusal, 'param' | 'errors'> = {}): RefusedFileError =>
   new RefusedFileError({ type: 'validation_error', message, code, param: '/content', ...details });
 
+export const FILE_LIMIT_EXCEEDED = 'file_limit_exceeded';
+
 /** A file past one of the limits; the same file would meet it again. */
 export function limitExceeded(limit: string, allowed: string): RefusedFileError {
   const message = `The file exceeds a limit of reading: ${limit} (${allowed} allowed). Split it, or write it in a plainer form.`;
-  return invalidFile('file_limit_exceeded', message, { errors: [{ param: '/content', code: 'file_limit_exceeded', message: `${limit}: ${allowed} allowed` }] });
+  return invalidFile(FILE_LIMIT_EXCEEDED, message, { errors: [{ param: '/content', code: FILE_LIMIT_EXCEEDED, message: `${limit}: ${allowed} allowed` }] });
 }
 
 export const unreadableParquet = (): RefusedFileError =>

@@ -106,13 +106,13 @@ describe('an attempt at an analysis', () => {
   test('counts as large by the steps of its paths, however few there are', async () => {
     const caller = await Caller.register(house.root);
     const ask = async (steps: number): Promise<unknown> => {
-      const content = ['path,conversions,revenue,nulls', ...Array.from({ length: 3 }, (_, row) => `${'a > '.repeat(steps - 1)}b${row},1,10,0`)].join('\n');
+      const content = ['path,conversions,revenue,nulls', ...Array.from({ length: 12 }, (_, row) => `${'a > '.repeat(steps - 1)}b${row},1,10,0`)].join('\n');
       const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
       const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'markov' }, { prefer: 'respond-async' });
       return (await owner.query('select is_large, data from jobs.waiting where singleton_key = $1', [uuidFromPublicId('attr', String(body['id']))])).rows[0];
     };
-    expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 3 + 300 } });
-    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 3 + 27_000 } });
+    expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 12 + 1_200 } });
+    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 12 + 108_000 } });
   });
 
   test('of a revision that was made already does nothing, whatever is made now', async () => {

@@ -1,11 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { FRAME, type ReadingFinding, type Refusal } from '../../../../../subgraphs/attribution/intake/files/reading-messages.ts';
 import type { ReadingLimits } from '../../../../../subgraphs/attribution/intake/files/reading-limits.ts';
-import { ReadingRoom, type ReadingInstructions } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
+import { ReadingRoom, type FileSize, type ReadingInstructions } from '../../../../../subgraphs/attribution/intake/files/reading-room.ts';
 
 const MIB = 1024 * 1024;
 const HEADER = 'user_id,timestamp,channel\n';
@@ -17,22 +20,26 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+const ORDER: ReadingInstructions = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: 1024 * MIB };
+const PARQUET = { mediaType: 'application/vnd.apache.parquet' };
+
 interface Read {
   readonly finding?: ReadingFinding;
   readonly refusal?: Refusal;
   readonly blocks: number;
+  readonly longestBlock: number;
 }
 
 async function read(content: string | Buffer, limits: Partial<ReadingLimits> = {}, instructions: Partial<ReadingInstructions> = {}): Promise<Read> {
   const room = new ReadingRoom({ folder, limits });
   try {
     await using file = await room.receive('tenant', [Buffer.from(content)], Infinity);
-    let blocks = 0;
-    const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: 1024 * MIB, ...instructions } as const;
-    for await (const { kind, content: said } of room.read(file, order)) {
-      if (kind === FRAME.block) blocks += 1;
-      if (kind === FRAME.finding) return { finding: JSON.parse(said.toString()) as ReadingFinding, blocks };
-      if (kind === FRAME.refusal) return { refusal: JSON.parse(said.toString()) as Refusal, blocks };
+    const blocks: number[] = [];
+    const counted = () => ({ blocks: blocks.length, longestBlock: Math.max(...blocks) });
+    for await (const { kind, content: said } of room.read(file, { ...ORDER, ...instructions })) {
+      if (kind === FRAME.block) blocks.push(said.length);
+      if (kind === FRAME.finding) return { finding: JSON.parse(said.toString()) as ReadingFinding, ...counted() };
+      if (kind === FRAME.refusal) return { refusal: JSON.parse(said.toString()) as Refusal, ...counted() };
     }
     throw new Error('nothing was said');
   } finally {
@@ -85,6 +92,105 @@ describe('past a limit the reader is ended, and the upload fails for good', () =
   });
 });
 
+describe('blocks are short, since the engine takes many times of each', () => {
+  const shortest = 9 * MIB;
+
+  test('rows that are longer as columns than in the file', async () => {
+    const { finding, blocks, longestBlock } = await read(`path,conversions\n${'a,1\n'.repeat(MIB)}`);
+    expect(finding).toMatchObject({ kind: 'paths', accepted: MIB });
+    expect([blocks > 4, longestBlock < shortest]).toEqual([true, true]);
+  });
+
+  test('many long names within a page of Parquet', async () => {
+    const column = (name: string, width: number) => ({ name, type: 'STRING' as const, data: Array.from({ length: 16_000 }, (_, row) => `${name}${row}`.padEnd(width, 'z')) });
+    const times = { name: 'timestamp', type: 'STRING' as const, data: Array<string>(16_000).fill('2025-01-01') };
+    const columnData = [column('user_id', 500), times, ...['channel', 'campaign', 'source', 'medium', 'event_id'].map((name) => column(name, 500))];
+    const { finding, longestBlock } = await read(Buffer.from(parquetWriteBuffer({ columnData })), {}, PARQUET);
+    expect(finding).toMatchObject({ accepted: 16_000 });
+    expect(longestBlock).toBeLessThan(shortest);
+  });
+});
+
+describe('readers together', () => {
+  test('a file that passes the limits of small ones is begun anew as a large one', async () => {
+    const room = new ReadingRoom({ folder, smallLimits: { memoryBytes: 48 * MIB } });
+    await using file = await room.receive('tenant', [Buffer.from(HEADER + ROW.repeat(1_000_000))], Infinity);
+    const sizes: FileSize[] = [];
+    const accepted = await room.inTurn(file, async (size) => {
+      sizes.push(size);
+      for await (const { kind, content } of room.read(file, ORDER, size)) if (kind === FRAME.finding) return (JSON.parse(content.toString()) as ReadingFinding).accepted;
+      throw new Error('nothing was found');
+    });
+    expect([sizes, accepted]).toEqual([['small', 'large'], 1_000_000]);
+    await room.close();
+  });
+
+  test('what is wrong with the file itself is told at once', async () => {
+    const room = new ReadingRoom({ folder });
+    await using file = await room.receive('tenant', [Buffer.from(HEADER)], Infinity);
+    const sizes: FileSize[] = [];
+    const failing = room.inTurn(file, (size) => {
+      sizes.push(size);
+      return Promise.reject(new Error('no such column'));
+    });
+    await expect(failing).rejects.toThrow('no such column');
+    expect(sizes).toEqual(['small']);
+  });
+
+  test('of all tenants, three small files and two large ones are read at a time', async () => {
+    const room = new ReadingRoom({ folder });
+    const gate = Promise.withResolvers<void>();
+    const begun: FileSize[] = [];
+    const works = Array.from({ length: 16 }, (_, index) => {
+      const bytes = index % 2 === 0 ? 1 : 1024 * MIB;
+      const file = { tenant: `tenant ${index}`, path: '', unpackedPath: '', bytes, [Symbol.asyncDispose]: () => Promise.resolve() };
+      return room.inTurn(file, (size) => {
+        begun.push(size);
+        return gate.promise;
+      });
+    });
+    await sleep(0);
+    expect(begun.toSorted()).toEqual(['large', 'large', 'small', 'small', 'small']);
+    gate.resolve();
+    await Promise.all(works);
+  });
+
+  test('two long blocks are stored at a time, and short ones at once', async () => {
+    const room = new ReadingRoom({ folder });
+    const gate = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const store = (name: string) => () => {
+      begun.push(name);
+      return gate.promise;
+    };
+    const long = Array.from({ length: 8 }, (_, index) => room.stored(`tenant ${index}`, 8 * MIB, store('long')));
+    const short = room.stored('neighbour', 1024, store('short'));
+    await sleep(0);
+    expect(begun.toSorted()).toEqual(['long', 'long', 'short']);
+    gate.resolve();
+    await Promise.all([...long, short]);
+  });
+});
+
+test('a gzipped Parquet file is unpacked as far as there is room on the disk', async () => {
+  const own = join(folder, 'unpacked');
+  let mostUnpacked = 0;
+  const freeBytesOf = (place: string) => {
+    for (const name of readdirSync(place)) if (name.endsWith('.unpacked')) mostUnpacked = Math.max(mostUnpacked, statSync(join(place, name)).size);
+    return Promise.resolve(164 * MIB);
+  };
+  const room = new ReadingRoom({ folder: own, reserveBytes: 4 * MIB, freeBytesOf });
+  const packed = gzipSync(Buffer.concat([randomBytes(2 * MIB), Buffer.alloc(120 * MIB)]));
+  await using file = await room.receive('tenant', [packed], Infinity);
+  const frames = room.read(file, { ...ORDER, ...PARQUET });
+  await expect(frames.next()).rejects.toMatchObject({ type: 'service_unavailable', problem: { code: 'disk_full' } });
+  // A quarter of 160 MiB, less what was received.
+  expect(mostUnpacked).toBeGreaterThan(8 * MIB);
+  expect(mostUnpacked).toBeLessThan(40 * MIB);
+  expect(existsSync(file.unpackedPath)).toBe(false);
+  await room.close();
+});
+
 test('gzip that unfolds too far is refused while it unfolds', async () => {
   const bomb = gzipSync(HEADER + '\n'.repeat(64 * MIB));
   expect(bomb.length).toBeLessThan(100_000);
@@ -96,9 +202,8 @@ test('a reader opens its file and its program, and no other', async () => {
   await writeFile(secret, HEADER + ROW);
   const room = new ReadingRoom({ folder });
   await using file = await room.receive('tenant', [Buffer.from(HEADER)], Infinity);
-  const order = { mediaType: 'text/csv', contentEncoding: 'identity', delimiter: 'auto', mapping: {}, currency: null, earliestMs: 0, latestMs: 4e12, maxBytes: MIB } as const;
   // The permission is for the file that was received; the order is changed to name another one on its way.
-  const changed = { ...order, toJSON: () => ({ ...order, path: secret, unpackedPath: `${secret}.unpacked` }) };
+  const changed = { ...ORDER, toJSON: () => ({ ...ORDER, path: secret, unpackedPath: `${secret}.unpacked` }) };
   await expect(room.read(file, changed).next()).rejects.toThrow(/ERR_ACCESS_DENIED|permission/i);
   await room.close();
 });
