@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { addressBlock } from '../platform/auth/address-block.ts';
+import { addressBlock } from '../services/identity/admission/address-block.ts';
 import { mostHeld } from '../platform/most-held.ts';
 import { ProblemError } from '../schema/problems.ts';
 import { clientAddress } from './client-address.ts';
