@@ -75,16 +75,6 @@ export interface RunServices {
   readonly onOutcomes?: (outcomes: ModelOutcomes) => void;
 }
 
-/** Models of more touches, or of more channels, may keep a thread for seconds. */
-const MANY_TOUCHES = 100_000;
-const MANY_CHANNELS = 100;
-
-/** Whether the tasks of a run have to leave a thread to those of others. */
-export function isLargeRun({ paths, events }: Pick<RunData, 'paths' | 'events'>): boolean {
-  const touches = Math.max(paths.steps.length, events?.timeS.length ?? 0);
-  return touches > MANY_TOUCHES || paths.channels.length > MANY_CHANNELS;
-}
-
 const PATH_MODELS = ['markov', 'shapley', 'dominance', 'rwa', 'prav'] as const;
 
 /**

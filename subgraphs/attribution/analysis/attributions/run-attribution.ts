@@ -18,6 +18,7 @@ import { requireSource, type SourceServices } from '../../intake/data-sources/re
 import { servingAgent, type IsAgent } from '../../intake/data-sources/serving-agent.ts';
 import { workspaceOf } from '../../intake/data-sources/workspace-of.ts';
 import { Attribution } from './attribution.ts';
+import { MANY_TOUCHES } from './large-run.ts';
 import { appendProgress } from './progress.ts';
 
 /** What the worker is told; everything else stands in the row. */
@@ -33,15 +34,13 @@ export interface RunJob {
   readonly rows: number;
 }
 
-/** A run of more rows may take seconds, while others wait. */
-const MANY_ROWS = 100_000;
 
 export const RUN_QUEUE: JobQueue<RunJob> = {
   name: 'attribution.run',
   data: z.object({ accountId: uuid, environment: z.enum(ENVIRONMENTS), attributionId: uuid, revision: z.int().min(1).default(1), delayMs: z.int().min(0), rows: z.int().min(0).default(0) }),
   // Of one account in one environment (decision table of the contract, rate limits).
   perShare: { running: 4, waiting: 16 },
-  isLarge: ({ rows }) => rows > MANY_ROWS,
+  isLarge: ({ rows }) => rows > MANY_TOUCHES,
 };
 
 const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);

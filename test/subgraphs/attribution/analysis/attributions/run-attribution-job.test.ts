@@ -55,9 +55,10 @@ describe('an attempt at an analysis', () => {
   });
 
   test.each([
-    [100, 100_000, false],
-    [101, 10, true],
-    [3, 100_001, true],
+    [30, 500_000, false],
+    [30, 500_001, true],
+    [6, 900_000, false],
+    [499, 4_000, true],
   ])('on %i channels and %i touches orders its tasks as large ones: %s', async (channels, touches, isLarge) => {
     const caller = await Caller.register(house.root);
     const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
@@ -106,13 +107,13 @@ describe('an attempt at an analysis', () => {
   test('counts as large by the steps of its paths, however few there are', async () => {
     const caller = await Caller.register(house.root);
     const ask = async (steps: number): Promise<unknown> => {
-      const content = ['path,conversions,revenue,nulls', ...Array.from({ length: 12 }, (_, row) => `${'a > '.repeat(steps - 1)}b${row},1,10,0`)].join('\n');
+      const content = ['path,conversions,revenue,nulls', ...Array.from({ length: 112 }, (_, row) => `${'a > '.repeat(steps - 1)}b${row},1,10,0`)].join('\n');
       const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content } });
       const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'markov' }, { prefer: 'respond-async' });
       return (await owner.query('select is_large, data from jobs.waiting where singleton_key = $1', [uuidFromPublicId('attr', String(body['id']))])).rows[0];
     };
-    expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 12 + 1_200 } });
-    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 12 + 108_000 } });
+    expect(await ask(100)).toMatchObject({ is_large: false, data: { rows: 112 + 11_200 } });
+    expect(await ask(9_000)).toMatchObject({ is_large: true, data: { rows: 112 + 1_008_000 } });
   });
 
   test('of a revision that was made already does nothing, whatever is made now', async () => {
