@@ -1,14 +1,18 @@
+import { jsonMembers } from '../platform/json-members.ts';
 import { ProblemError } from '../schema/problems.ts';
 
 /** Deeper nesting than any body of the contract has by far. */
 const MAX_DEPTH = 64;
+const MAX_MEMBERS = 20_000;
 
 /**
  * Parses a JSON body strictly (I-JSON, RFC 7493): UTF-8, no duplicate member names, no lone surrogates, no NUL
  * characters (PostgreSQL cannot store them), bounded nesting.
+ * @param maxMembers of all objects together
  * @throws ProblemError `invalid_request` that says what is wrong.
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, maxMembers: number = MAX_MEMBERS): unknown {
+  if (jsonMembers(bytes) > maxMembers) throw malformed(`its objects have more than ${maxMembers} members`);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { ProblemError } from '../../schema/problems.ts';
+import { jsonMembers } from '../json-members.ts';
 import type { Logger } from '../telemetry/logs.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
@@ -43,7 +44,12 @@ export interface WebSocketEndpointOptions {
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 /** What one socket may say: a hundred operations at once and their ends, then more than any client does. */
 const MESSAGES = { burst: 500, perSecond: 50 };
-const BYTES = { burst: 4 * 1024 * 1024, perSecond: 256 * 1024 };
+const BYTES = { burst: 2 * 1024 * 1024, perSecond: 64 * 1024 };
+/** Of one message; and before the socket is let in, when a key is all that there is to say. */
+const MAX_MEMBERS = 10_000;
+const MAX_UNADMITTED_BYTES = 8 * 1024;
+/** How the first answer of the protocol begins. */
+const ACKNOWLEDGED = '{"type":"connection_ack"';
 const BAD_MESSAGE = 4400;
 const TOO_MANY_REQUESTS = 4429;
 const INTERNAL_ERROR = 4500;
@@ -62,6 +68,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
 
   const open = (socket: WebSocket, request: IncomingMessage): void => {
     const gone = new AbortController();
+    let isAdmitted = false;
     const messages = new TokenBucket(MESSAGES, performance.now());
     const bytes = new TokenBucket(BYTES, performance.now());
     const closed = server.opened(
@@ -71,6 +78,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
         send: (data) =>
           new Promise((resolve, reject) => {
             if (socket.readyState !== socket.OPEN) return resolve();
+            isAdmitted ||= data.startsWith(ACKNOWLEDGED);
             // A peer that is gone is not a failure of ours.
             socket.send(data, (error) => (error && socket.readyState === socket.OPEN ? reject(error) : resolve()));
             // Answers to questions that somebody goes on asking without reading any.
@@ -83,6 +91,7 @@ export function webSocketEndpoint(server: Server<SocketExtra>, options: WebSocke
             const nowMs = performance.now();
             if (socket.readyState !== socket.OPEN) return;
             if (!messages.take(1, nowMs) || !bytes.take(data.length, nowMs)) return socket.close(TOO_MANY_REQUESTS, 'Too many messages');
+            if ((!isAdmitted && data.length > MAX_UNADMITTED_BYTES) || jsonMembers(data) > MAX_MEMBERS) return socket.close(BAD_MESSAGE, 'Message too large');
             handle(String(data)).catch((error: unknown) => closeAfter(error));
           }),
       },

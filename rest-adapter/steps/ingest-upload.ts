@@ -14,6 +14,9 @@ import { CURRENT_VERSION } from '../versions.ts';
 import { whileAdmitted } from '../while-admitted.ts';
 import { jsonPointer, parse, problem } from './validate-request.ts';
 
+/** Of a thousand rows. */
+const MAX_ROW_MEMBERS = 100_000;
+
 /** Reads rows that are sent as JSON; files stay in the request as streams. */
 export const readRows: Step = {
   name: 'read-rows',
@@ -26,7 +29,7 @@ export const readRows: Step = {
       const { maxBytes, idleTimeoutMs } = limitsOf(call);
       const reading = readWholeBody(http.req, { maxBytes: Math.min(MEBIBYTE, maxBytes), idleTimeoutMs, totalTimeoutMs: idleTimeoutMs });
       call.bodyBytes = await whileCredentialLasts((ended) => call.whenEnded(ended), reading);
-      call.body = parseJson(call.bodyBytes);
+      call.body = parseJson(call.bodyBytes, MAX_ROW_MEMBERS);
     }
     await next();
   },

@@ -13,7 +13,7 @@ const IMPORT_TABLE: readonly (readonly [room: string, mayImport: readonly string
   ['subgraphs/agents/', ['subgraphs/agents/', 'services/', 'platform/', 'schema/']],
   ['subgraphs/billing/', ['subgraphs/billing/', 'services/', 'platform/', 'schema/']],
   ['gateway/', ['gateway/', 'services/identity/', 'services/idempotency/', 'platform/', 'schema/']],
-  ['rest-adapter/', ['rest-adapter/', 'schema/', 'services/', 'platform/coalescer.ts', 'platform/most-held.ts', 'gateway/client.ts']],
+  ['rest-adapter/', ['rest-adapter/', 'schema/', 'services/', 'platform/coalescer.ts', 'platform/json-members.ts', 'platform/most-held.ts', 'gateway/client.ts']],
   ['examples/', ['examples/']],
 ];
 

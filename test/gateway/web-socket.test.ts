@@ -49,6 +49,19 @@ describe('GraphQL over WebSocket', () => {
     expect(await closed).toEqual({ code: 4429, reason: 'Too many messages' });
   });
 
+  test.each([
+    ['before the handshake, of more than a key', false, { type: 'connection_init', payload: { filler: 'x'.repeat(9_000) } }],
+    ['of ten thousand members', true, { type: 'ping', payload: Object.fromEntries(Array.from({ length: 10_001 }, (_, place) => [`m${place}`, 0])) }],
+  ])('a message %s is closed with 4400', async (_what, isAdmitted, message) => {
+    const socket = await open();
+    if (isAdmitted) {
+      say(socket, { type: 'connection_init' });
+      await hear(socket);
+    }
+    say(socket, message);
+    expect(await closing(socket)).toEqual({ code: 4400, reason: 'Message too large' });
+  });
+
   test('an operation before the handshake is closed with 4401', async () => {
     const socket = await open();
     say(socket, { id: '1', type: 'subscribe', payload: { query: '{ caller }' } });

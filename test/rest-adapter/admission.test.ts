@@ -58,12 +58,12 @@ describe('a door with known callers', () => {
     expect(door.admission.log).toHaveLength(before);
   });
 
-  test('registrations are counted before their nonce is, other public operations are not', async () => {
+  test('what strangers may change is counted before its nonce is, what they may read is not', async () => {
     door.admission.log.length = 0;
     await door.call('POST', '/v1/agents/register', { body: { name: 'x' }, headers: { authorization: null } });
     await door.call('POST', '/v1/verify', { body: {}, headers: { authorization: null } });
     await door.call('GET', '/v1/health', { headers: { authorization: null } });
-    expect(door.admission.log).toEqual(['register', 'nonce', 'nonce']);
+    expect(door.admission.log).toEqual(['register', 'nonce', 'anonymous', 'nonce']);
   });
 });
 

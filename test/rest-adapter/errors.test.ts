@@ -42,7 +42,7 @@ describe('problems of the request', () => {
 
   test.each([
     ['DELETE', '/v1/attribution', 'POST, GET, HEAD'],
-    ['POST', '/v1/attribution/attr_1', 'GET, HEAD'],
+    ['POST', '/v1/attribution/attr_1', 'GET, HEAD, DELETE'],
     ['HEAD', '/v1/attribution/attr_1/stream', 'GET'],
     ['GET', '/v1/data-sources/connect', 'POST'],
     ['OPTIONS', '/v1/health', 'GET, HEAD'],
