@@ -14,7 +14,7 @@ export type Trusted = { readonly trust: domain.TrustEnvelope };
 /** What a resolver gives for a record. */
 export type GraphRecord<Schema extends z.ZodObject> = z.output<Schema> & Trusted;
 
-const SCALARS = { ID, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
+const SCALARS = { ID, String, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
 const types = new WeakMap<z.ZodType, object>();
 
 function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
@@ -104,6 +104,7 @@ function typeOf(schema: z.ZodType): GraphType | [GraphType] {
   if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType);
   if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType);
   if (schema instanceof z.ZodBoolean) return Boolean;
+  if (schema instanceof z.ZodDate) return DateTimeScalar;
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;
   if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? Int : Float;
   const format = (schema as { format?: string | null }).format ?? (schema.meta() as { format?: string } | undefined)?.format;

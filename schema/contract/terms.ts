@@ -11,16 +11,18 @@ declare module 'zod' {
     /** What the graph says of it, where that is not what `description` says. */
     graph?: string;
     /** GraphQL's scalar, where the type does not say it. */
-    scalar?: 'ID' | 'Float' | 'Cents' | 'JSON' | 'URL';
+    scalar?: 'ID' | 'String' | 'Float' | 'Cents' | 'JSON' | 'URL';
     /** Kind of the id that stands here. */
     prefix?: Prefix;
+    /** What REST calls the member, where that is not its name in snake_case. */
+    rest?: string;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
