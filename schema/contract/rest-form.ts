@@ -19,6 +19,13 @@ export function restForm<Schema extends z.ZodType>(schema: Schema): Schema exten
   return form as Schema extends z.ZodObject ? z.ZodObject : z.ZodType;
 }
 
+/** A record as a member of another: the graph says what it is there; in REST it stays itself. */
+export function memberOf<Record extends z.ZodObject>(record: Record, graph: string): Record {
+  const member = record.meta({ graph });
+  forms.set(member, restForm(record));
+  return member;
+}
+
 function made(schema: z.ZodType): z.ZodType {
   const own = ownRestForm(schema);
   if (own !== undefined) return documented(own, schema);

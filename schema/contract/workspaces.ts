@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '../principal.ts';
 import { REGIONS } from '../value-lists.ts';
 import { noun } from './noun.ts';
+import { memberOf } from './rest-form.ts';
 import { graphTypes, id, moment, namedId } from './terms.ts';
 
 export const region = z.enum(REGIONS).register(graphTypes, { name: 'Region', description: 'Where the data of a workspace lies.' });
@@ -50,16 +51,16 @@ export const newMember = z
 const workspaceOfMember = id('ws').meta({ graph: 'Public id of the workspace.' });
 
 /** A membership as the graph tells of it; REST shows the member's own members, and says by its status whether it is new. */
-export const membership = z
+const membership = z
   .object({
     workspaceId: workspaceOfMember,
-    member: workspaceMember.meta({ graph: 'The member.' }),
+    member: memberOf(workspaceMember, 'The member.'),
     isNew: z.boolean().meta({ graph: 'False when the agent was a member already.' }),
   })
   .register(graphTypes, { name: 'AddWorkspaceAgentPayload', description: 'The membership as it is now.' });
 
 /** A membership as REST shows it. */
-export const flatMembership = z.object({ workspaceId: workspaceOfMember, ...workspaceMember.shape }).meta({ id: 'WorkspaceMembership' });
+const flatMembership = z.object({ workspaceId: workspaceOfMember, ...workspaceMember.shape }).meta({ id: 'WorkspaceMembership' });
 
 const exampleMember = { agent_id: 'agent_01JQ2jX9bLq7RtYpMwVsZe', role: 'owner', added_by: 'agent_01JQ2jX9bLq7RtYpMwVsZe', added_at: '2026-02-01T09:20:11.000Z' };
 const example = {
@@ -106,7 +107,7 @@ export const workspaces = noun({
       graph: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).',
       named: z.object({ workspaceId: id('ws').meta({ rest: 'id', description: 'Workspace, ws_…', graph: 'Public id of a workspace that the caller owns.' }) }),
       input: newMember,
-      answer: { outcome: membership, trust: 'Trust envelope of the membership.' },
+      answer: { outcome: membership, trust: 'Trust envelope of the membership.', inRest: { shows: flatMembership, flat: 'member' } },
       status: 201,
       answered: 'The new membership',
       problems: ['conflict'],
