@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
 import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
-import { graphTypes } from '../../schema/contract/terms.ts';
+import { graphTypes, saidOf } from '../../schema/contract/terms.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
@@ -29,14 +29,8 @@ function origin(schema: z.ZodType): z.ZodType {
   return parent === undefined ? schema : origin(parent as z.ZodType);
 }
 
-/** Documentation of a member, from the outside in. */
-function said(schema: z.ZodType): z.GlobalMeta {
-  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? said(schema.def.innerType as z.ZodType) : {};
-  return { ...inner, ...schema.meta() };
-}
-
 export function descriptionOf(schema: z.ZodType): string {
-  const { graph, description } = said(schema);
+  const { graph, description } = saidOf(schema);
   const text = graph ?? description;
   if (text === undefined) throw new Error('a member of the contract has no description');
   return text;
@@ -93,7 +87,7 @@ function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nul
 type GraphType = GraphQLScalarType | ClassType | object;
 
 function typeOf(schema: z.ZodType): GraphType | [GraphType] {
-  const { scalar } = said(schema);
+  const { scalar } = saidOf(schema);
   if (scalar !== undefined) return SCALARS[scalar];
   if (schema instanceof z.ZodObject) return objectTypeOf(schema);
   if (schema instanceof z.ZodEnum) return enumTypeOf(schema as z.ZodEnum<Record<string, string>>);

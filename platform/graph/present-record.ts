@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { saidOf } from '../../schema/contract/terms.ts';
 import { publicId, type IdPrefix, type Uuid } from '../identifiers.ts';
 
 /** Entities may keep their lists from being changed. */
@@ -16,7 +17,7 @@ export function presentRecord<Schema extends z.ZodObject, Entity extends object>
   return Object.fromEntries(
     Object.entries(schema.shape).map(([name, member]) => {
       if (Object.hasOwn(said, name)) return [name, said[name]];
-      const { prefix } = (member as z.ZodType).meta() ?? {};
+      const { prefix } = saidOf(member as z.ZodType);
       const value = held[name] ?? null;
       return [name, prefix === undefined || value === null ? value : publicId(prefix as IdPrefix, value as Uuid)];
     }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../value-lists.ts';
 import { dateRange } from './date-range.ts';
+import { momentInRest } from './moment-in-rest.ts';
 
 /** Prefix of a public id, as `platform/identifiers.ts` knows them. */
 export type Prefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
@@ -35,9 +36,15 @@ export const graphTypes = z.registry<{ readonly name: string; readonly descripti
 const restForms = new WeakMap<z.ZodType, z.ZodType>();
 
 /** A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it. */
-function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
+export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
   restForms.set(schema, form);
   return schema;
+}
+
+/** What is said of a member, from the outside in. */
+export function saidOf(schema: z.ZodType): z.GlobalMeta {
+  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? saidOf(schema.def.innerType as z.ZodType) : {};
+  return { ...inner, ...schema.meta() };
 }
 
 /** The form of a member that REST takes in another, also under the documentation that was added to it. */
@@ -55,6 +62,8 @@ export const cents = z.int().meta({ scalar: 'Cents' });
 /** Figures by the name of a channel, whose names stay as they are. */
 export const byChannel = z.record(z.string(), z.number().nullable());
 export const moment = z.codec(z.iso.datetime(), z.date(), { decode: (text) => new Date(text), encode: (date) => date.toISOString() });
+/** A moment that a caller names. */
+export const namedMoment = inRest(momentInRest, z.date());
 /** First and last day, both included, UTC. */
 export const days = z.tuple([z.iso.date(), z.iso.date()]);
 /** A range that a caller names. */
