@@ -164,6 +164,8 @@ export const EVENT_CATALOGUE = {
 
 export type EventType = keyof typeof EVENT_CATALOGUE;
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[] as readonly [EventType, ...EventType[]];
+/** Stands for every type that whoever chose it may hear of, later ones included. */
+export const EVERY_EVENT = '*';
 export type EventData<Type extends EventType> = z.input<(typeof EVENT_CATALOGUE)[Type]['data']>;
 
 type EventFamily = EventType extends `${infer Family}.${string}` ? Family : never;

@@ -42,6 +42,12 @@ export const MAX_GRACE_HOURS = 24;
 /** Where a referral stands; the last one for ever. */
 export const REFERRAL_STATUSES = ['pending', 'active', 'churned'] as const;
 
+/** Where an attempt to deliver an event stands, and why it failed. */
+export const DELIVERY_STATUSES = ['pending', 'success', 'failed'] as const;
+export const DELIVERY_ERRORS = ['timeout', 'dns', 'tls', 'connection', 'blocked_address', 'http_error'] as const;
+/** Why a webhook was switched off by itself. */
+export const DISABLED_REASONS = ['gone', 'consecutive_failures', 'grant_ended', 'key_ended'] as const;
+
 /** Where the data of a workspace lies; a deployment serves one of them. */
 export const REGIONS = ['eu', 'us', 'apac'] as const;
 export type Region = (typeof REGIONS)[number];

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
 import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
-import { graphTypes } from '../../schema/contract/terms.ts';
+import { graphTypes, saidOf } from '../../schema/contract/terms.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
@@ -14,7 +14,7 @@ export type Trusted = { readonly trust: domain.TrustEnvelope };
 /** What a resolver gives for a record. */
 export type GraphRecord<Schema extends z.ZodObject> = z.output<Schema> & Trusted;
 
-const SCALARS = { ID, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
+const SCALARS = { ID, String, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
 const types = new WeakMap<z.ZodType, object>();
 
 function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
@@ -29,14 +29,8 @@ function origin(schema: z.ZodType): z.ZodType {
   return parent === undefined ? schema : origin(parent as z.ZodType);
 }
 
-/** Documentation of a member, from the outside in. */
-function said(schema: z.ZodType): z.GlobalMeta {
-  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? said(schema.def.innerType as z.ZodType) : {};
-  return { ...inner, ...schema.meta() };
-}
-
 export function descriptionOf(schema: z.ZodType): string {
-  const { graph, description } = said(schema);
+  const { graph, description } = saidOf(schema);
   const text = graph ?? description;
   if (text === undefined) throw new Error('a member of the contract has no description');
   return text;
@@ -93,7 +87,7 @@ function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nul
 type GraphType = GraphQLScalarType | ClassType | object;
 
 function typeOf(schema: z.ZodType): GraphType | [GraphType] {
-  const { scalar } = said(schema);
+  const { scalar } = saidOf(schema);
   if (scalar !== undefined) return SCALARS[scalar];
   if (schema instanceof z.ZodObject) return objectTypeOf(schema);
   if (schema instanceof z.ZodEnum) return enumTypeOf(schema as z.ZodEnum<Record<string, string>>);
@@ -104,6 +98,7 @@ function typeOf(schema: z.ZodType): GraphType | [GraphType] {
   if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType);
   if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType);
   if (schema instanceof z.ZodBoolean) return Boolean;
+  if (schema instanceof z.ZodDate) return DateTimeScalar;
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;
   if (schema instanceof z.ZodNumber) return schema.format === 'safeint' ? Int : Float;
   const format = (schema as { format?: string | null }).format ?? (schema.meta() as { format?: string } | undefined)?.format;

@@ -18,10 +18,11 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 /**
  * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence.
  * @throws ProblemError `validation_error`
+ * @param status of the problem, as in `parseInput`
  */
-export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown): z.output<Schema> {
+export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
   const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && schema.shape[name] instanceof z.ZodOptional);
-  return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))));
+  return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))), status);
 }
 
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */

@@ -1,8 +1,11 @@
 import type { z } from 'zod';
+import { saidOf } from '../../schema/contract/terms.ts';
 import { publicId, type IdPrefix, type Uuid } from '../identifiers.ts';
 
+/** Entities may keep their lists from being changed. */
+type Kept<Value> = Value extends readonly (infer Element)[] ? readonly Element[] : Value;
 /** The members of a record that an entity does not hold as they are shown. */
-type Missing<Shown, Entity> = { [Name in keyof Shown]: Name extends keyof Entity ? (Entity[Name] extends Shown[Name] | (null extends Shown[Name] ? undefined : never) ? never : Name) : Name }[keyof Shown];
+type Missing<Shown, Entity> = { [Name in keyof Shown]: Name extends keyof Entity ? (Entity[Name] extends Kept<Shown[Name]> | (null extends Shown[Name] ? undefined : never) ? never : Name) : Name }[keyof Shown];
 
 /**
  * A record of the contract from an entity of the same names: public ids in place of UUIDs, null for what is not there.
@@ -14,7 +17,7 @@ export function presentRecord<Schema extends z.ZodObject, Entity extends object>
   return Object.fromEntries(
     Object.entries(schema.shape).map(([name, member]) => {
       if (Object.hasOwn(said, name)) return [name, said[name]];
-      const { prefix } = (member as z.ZodType).meta() ?? {};
+      const { prefix } = saidOf(member as z.ZodType);
       const value = held[name] ?? null;
       return [name, prefix === undefined || value === null ? value : publicId(prefix as IdPrefix, value as Uuid)];
     }),

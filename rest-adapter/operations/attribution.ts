@@ -5,7 +5,7 @@ import { given, nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
 import { dateRange } from '../../schema/contract/date-range.ts';
-import { moment } from '../representations/moment.ts';
+import { momentInRest } from '../../schema/contract/moment-in-rest.ts';
 import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
@@ -121,8 +121,8 @@ export const attributionOperations = [
         model: z.enum(MODELS).optional(),
         data_source_id: z.string().min(1).max(128).optional(),
         agent_id: z.string().min(1).max(128).optional(),
-        created_after: moment.optional(),
-        created_before: moment.optional(),
+        created_after: momentInRest.optional(),
+        created_before: momentInRest.optional(),
         include: includeOf(WHOLE),
       }),
     ),

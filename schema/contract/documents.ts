@@ -1,32 +1,46 @@
 import { z } from 'zod';
-import { capitalized, documentOf, fieldOf, isMutation, parametersOf, type Noun, type Row } from './noun.ts';
+import { namedBy } from './named.ts';
+import { capitalized, documentOf, fieldOf, isMutation, typeNameOf, type Noun, type Row } from './noun.ts';
+import { restName } from './rest-form.ts';
 
 /** What a document of the graph asks for, to have a record whole. */
 export function selectionOf(schema: z.ZodType): string {
-  if (schema instanceof z.ZodObject) return `{ ${Object.entries(schema.shape).map(([name, member]) => `${name} ${selectionOf(member as z.ZodType)}`.trim()).join(' ')} }`;
+  if (schema instanceof z.ZodObject) return `{ ${membersOf(schema)} }`;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return selectionOf(schema.def.innerType as z.ZodType);
   return schema instanceof z.ZodArray ? selectionOf(schema.def.element as z.ZodType) : '';
 }
 
+/** A member that REST calls otherwise goes by that name, so that the answer has it. */
+function membersOf({ shape }: z.ZodObject): string {
+  const members = Object.entries(shape) as [string, z.ZodType][];
+  return members.map(([name, member]) => `${member.meta()?.rest === undefined ? '' : `${restName(name, member)}: `}${name} ${selectionOf(member)}`.trim()).join(' ');
+}
+
 /** The documents of a noun: a fragment for its record, and one operation for each row. */
 export function documentsOf(noun: Noun): string {
-  const type = capitalized(noun.one);
+  const type = typeNameOf(noun);
   const operations = Object.entries(noun.operations).map(([id, row]) => documentText(id, row, noun));
   return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${[`fragment ${type}Record on ${type} ${selectionOf(noun.record)}`, ...operations].join('\n')}\n`;
 }
 
+const TRUST = 'trust { ...Trust }';
+
 function documentText(id: string, row: Row, noun: Noun): string {
   const field = fieldOf(id, row);
-  const record = `...${capitalized(noun.one)}Record`;
-  const trust = 'trust { ...Trust }';
-  if (isMutation(row)) {
-    const selection = 'gone' in row.answer ? `id deleted ${trust}` : `${noun.one} { ${record} } ${trust}`;
-    return `mutation ${documentOf(id, row)}($input: ${capitalized(field)}Input!) { ${field}(input: $input) { ${selection} } }`;
-  }
-  if ('page' in row.answer) {
-    const filter = row.filter === undefined ? ['', ''] : [`, $filter: ${capitalized(noun.one)}Filter`, ', filter: $filter'];
-    return `query ${documentOf(id, row)}($first: Int, $offset: Int${filter[0]}) { ${field}(first: $first, offset: $offset${filter[1]}) { edges { node { ${record} } } totalCount ${trust} } }`;
-  }
-  const parameters = parametersOf(row);
-  return `query ${documentOf(id, row)}(${parameters.map((name) => `$${name}: ID!`).join(', ')}) { ${field}(${parameters.map((name) => `${name}: $${name}`).join(', ')}) { ${record} ${trust} } }`;
+  const record = `...${typeNameOf(noun)}Record`;
+  if (isMutation(row)) return `mutation ${documentOf(id, row)}($input: ${capitalized(field)}Input!) { ${field}(input: $input) { ${answerSelection(row, noun)} ${TRUST} } }`;
+  const isPage = 'page' in row.answer;
+  const variables: readonly (readonly [name: string, type: string])[] = [
+    ...Object.keys(namedBy(row, noun).shape).map((name) => [name, 'ID!'] as const),
+    ...(isPage ? [['first', 'Int'], ['offset', 'Int']] as const : []),
+    ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
+    ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
+  ];
+  const selection = isPage ? `edges { node { ${record} } } totalCount` : record;
+  return `query ${documentOf(id, row)}(${variables.map(([name, type]) => `$${name}: ${type}`).join(', ')}) { ${field}(${variables.map(([name]) => `${name}: $${name}`).join(', ')}) { ${selection} ${TRUST} } }`;
+}
+
+function answerSelection({ answer }: Row, noun: Noun): string {
+  if ('outcome' in answer) return membersOf(answer.outcome);
+  return 'gone' in answer ? 'id deleted' : `${noun.one} { ...${typeNameOf(noun)}Record }`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { snakeCase } from '../snake-case.ts';
-import { parametersOf, type Noun, type Row } from './noun.ts';
+import { namedBy } from './named.ts';
+import type { Noun, Row } from './noun.ts';
 import { restForm } from './rest-form.ts';
 import { OWN_META } from './terms.ts';
 
@@ -17,11 +18,8 @@ export interface McpTool {
 /** Sketch: the tool of a row takes the members of path, query and body as one object, in REST's names, and answers REST's body. */
 export function mcpTool(id: string, row: Row, noun: Noun): McpTool {
   const paging = { page: z.int().min(1).default(1), per_page: z.int().min(1).max(100).default(20) };
-  const path = Object.fromEntries(parametersOf(row).map((name) => [name, restForm(noun.record.shape['id'] as z.ZodType)]));
-  const input = z.object({ ...path, ...('page' in row.answer ? paging : {}), ...shapeOf(row.filter), ...shapeOf(row.input) });
-  const trust = z.looseObject({}).meta({ description: 'Trust envelope' });
-  const record = restForm(noun.record);
-  const output = 'page' in row.answer ? z.object({ [noun.many]: z.array(record), total: z.int().min(0), trust }) : 'one' in row.answer ? record.extend({ trust }) : z.object({ id: z.string(), deleted: z.literal(true), trust });
+  const input = z.object({ ...shapeOf(namedBy(row, noun)), ...('page' in row.answer ? paging : {}), ...shapeOf(row.filter), ...shapeOf(row.input) });
+  const output = outputOf(row, noun).extend({ trust: z.looseObject({}).meta({ description: 'Trust envelope' }) });
   return {
     name: snakeCase(id),
     title: row.summary,
@@ -30,6 +28,12 @@ export function mcpTool(id: string, row: Row, noun: Noun): McpTool {
     outputSchema: jsonSchema(output),
     annotations: { readOnlyHint: row.method === 'GET', destructiveHint: row.method === 'DELETE', idempotentHint: row.method !== 'POST' },
   };
+}
+
+function outputOf({ answer }: Row, noun: Noun): z.ZodObject {
+  if ('page' in answer) return z.object({ [noun.many]: z.array(restForm(noun.record)), total: z.int().min(0) });
+  if ('gone' in answer) return z.object({ id: z.string(), deleted: z.literal(true) });
+  return restForm('outcome' in answer ? answer.outcome : noun.record);
 }
 
 const shapeOf = (schema: z.ZodObject | undefined): Record<string, z.ZodType> => (schema === undefined ? {} : restForm(schema).shape);

@@ -2,6 +2,11 @@ import { z } from 'zod';
 import { snakeCase } from '../snake-case.ts';
 import { ownRestForm } from './terms.ts';
 
+/** What REST calls a member. */
+export function restName(name: string, member: unknown): string {
+  return (member as z.ZodType | undefined)?.meta()?.rest ?? snakeCase(name);
+}
+
 const forms = new WeakMap<z.ZodType, z.ZodType>();
 
 /** The schema of what REST reads and writes: members in snake_case, texts where the graph has a `Date`. What needs no change stays itself. */
@@ -12,6 +17,13 @@ export function restForm<Schema extends z.ZodType>(schema: Schema): Schema exten
     forms.set(schema, form);
   }
   return form as Schema extends z.ZodObject ? z.ZodObject : z.ZodType;
+}
+
+/** A record as a member of another: the graph says what it is there; in REST it stays itself. */
+export function memberOf<Record extends z.ZodObject>(record: Record, graph: string): Record {
+  const member = record.meta({ graph });
+  forms.set(member, restForm(record));
+  return member;
 }
 
 function made(schema: z.ZodType): z.ZodType {
@@ -33,12 +45,12 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 }
 
 function objectForm(schema: z.ZodObject): z.ZodObject {
-  const plain = z.object(Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [snakeCase(name), restForm(member as z.ZodType)])));
+  const plain = z.object(Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [restName(name, member), restForm(member as z.ZodType)])));
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
   const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {
     const { error } = rules.safeParse(fromRest(schema, payload.value));
-    for (const issue of error?.issues ?? []) payload.issues.push({ ...issue, path: issue.path.map((part) => (typeof part === 'string' ? snakeCase(part) : part)), input: payload.value } as z.core.$ZodRawIssue);
+    for (const issue of error?.issues ?? []) payload.issues.push({ ...issue, path: issue.path.map((part) => (typeof part === 'string' ? restName(part, schema.shape[part]) : part)), input: payload.value } as z.core.$ZodRawIssue);
   });
   return documented(ruled, schema) as z.ZodObject;
 }
@@ -54,7 +66,7 @@ export function fromRest(schema: z.ZodType, value: unknown): unknown {
     const given = value as Readonly<Record<string, unknown>>;
     return Object.fromEntries(
       Object.entries(schema.shape)
-        .map(([name, member]) => [name, member as z.ZodType, given[snakeCase(name)]] as const)
+        .map(([name, member]) => [name, member as z.ZodType, given[restName(name, member)]] as const)
         .filter(([, , each]) => each !== undefined)
         .map(([name, member, each]) => [name, fromRest(member, each)]),
     );

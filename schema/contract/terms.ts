@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../value-lists.ts';
 import { dateRange } from './date-range.ts';
+import { momentInRest } from './moment-in-rest.ts';
 
 /** Prefix of a public id, as `platform/identifiers.ts` knows them. */
 export type Prefix = 'attr' | 'ds' | 'sync' | 'agent' | 'key' | 'kp' | 'ws' | 'aud' | 'evt' | 'dlv' | 'req' | 'upload' | 'exp';
@@ -11,16 +12,18 @@ declare module 'zod' {
     /** What the graph says of it, where that is not what `description` says. */
     graph?: string;
     /** GraphQL's scalar, where the type does not say it. */
-    scalar?: 'ID' | 'Float' | 'Cents' | 'JSON' | 'URL';
+    scalar?: 'ID' | 'String' | 'Float' | 'Cents' | 'JSON' | 'URL';
     /** Kind of the id that stands here. */
     prefix?: Prefix;
+    /** What REST calls the member, where that is not its name in snake_case. */
+    rest?: string;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
@@ -33,9 +36,15 @@ export const graphTypes = z.registry<{ readonly name: string; readonly descripti
 const restForms = new WeakMap<z.ZodType, z.ZodType>();
 
 /** A member that REST takes in another form, and checks at its door; in the graph the verb says what is wrong with it. */
-function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
+export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema): Schema {
   restForms.set(schema, form);
   return schema;
+}
+
+/** What is said of a member, from the outside in. */
+export function saidOf(schema: z.ZodType): z.GlobalMeta {
+  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? saidOf(schema.def.innerType as z.ZodType) : {};
+  return { ...inner, ...schema.meta() };
 }
 
 /** The form of a member that REST takes in another, also under the documentation that was added to it. */
@@ -53,10 +62,17 @@ export const cents = z.int().meta({ scalar: 'Cents' });
 /** Figures by the name of a channel, whose names stay as they are. */
 export const byChannel = z.record(z.string(), z.number().nullable());
 export const moment = z.codec(z.iso.datetime(), z.date(), { decode: (text) => new Date(text), encode: (date) => date.toISOString() });
+/** A moment that a caller names. */
+export const namedMoment = inRest(momentInRest, z.date());
 /** First and last day, both included, UTC. */
 export const days = z.tuple([z.iso.date(), z.iso.date()]);
 /** A range that a caller names. */
 export const namedDays = inRest(dateRange, z.array(z.string().meta({ format: 'date' })));
+/** An address of the caller's that is to be called; whoever looks its host up judges it. */
+export const namedAddress = inRest(
+  z.url({ protocol: /^https?$/, error: 'must be an https address' }).max(2_048, 'must have at most 2,048 characters'),
+  z.string().min(1).max(2_048),
+);
 /** Which currency a caller means; another than that of the source is refused by the verb. */
 export const namedCurrency = inRest(z.string().length(3), z.string());
 export const environment = z.enum(ENVIRONMENTS).register(graphTypes, { name: 'Environment', description: 'LIVE rests on data of the shop, SANDBOX on synthetic data.' });

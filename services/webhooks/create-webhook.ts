@@ -1,22 +1,23 @@
 import { z } from 'zod';
+import { newWebhook } from '../../schema/contract/webhooks.ts';
 import { assertCredentialStands } from '../identity/keys/credential-standing.ts';
 import type { Principal, RequestContext } from '../../schema/principal.ts';
 import { insertEndpoint } from './endpoint-store.ts';
 import { secretPrefixOf } from './endpoint-secret.ts';
 import type { Endpoint } from './endpoint.ts';
 import { newWebhookSecret } from './signature.ts';
-import { webhookMembers } from './webhook-members.ts';
-import { parseInput } from '../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../platform/graph/parse-input.ts';
 import type { Settle } from '../idempotency/exactly-once.ts';
 import { newUuid, uuid } from '../../platform/identifiers.ts';
 import { assertCallableAddress } from '../../platform/outgoing/callable-address.ts';
-import { assertMayHear, webhookUrl } from './webhook-input.ts';
+import { assertMayHear } from './webhook-input.ts';
 import type { WebhookServices } from './webhook-services.ts';
 
 /** The contract answers every fault of this body with 400. */
 const BAD_BODY = 400;
 
-const request = z.object({ url: webhookUrl, events: webhookMembers.events, metadata: webhookMembers.metadata.nullish(), secret: webhookMembers.secret.nullish() });
+/** Faults are told in this order. */
+const request = newWebhook.pick({ url: true, events: true, metadata: true, secret: true });
 
 /** The subscription as a retry tells of it again. */
 export const webhookEffect = z.object({ webhookId: uuid, secret: z.string().nullable() });
@@ -32,7 +33,7 @@ export interface ShownWebhook {
  * @throws ProblemError `validation_error` with status 400; `insufficient_permissions` / `missing_scope`
  */
 export async function createWebhook(services: WebhookServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof webhookEffect>>): Promise<ShownWebhook> {
-  const input = parseInput(request, rawInput, BAD_BODY);
+  const input = parseGraphInput(request, rawInput, BAD_BODY);
   assertMayHear(principal, input.events);
   await assertCallableAddress(services.outgoing, input.url, '/url', BAD_BODY);
   const id = newUuid(services.clock().getTime());

@@ -1,11 +1,9 @@
 import type { Environment } from '../../schema/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
-import type { CallFailure } from '../../platform/outgoing/caller.ts';
 import type { EventType } from '../../schema/event-catalogue.ts';
+import type { DELIVERY_ERRORS, DELIVERY_STATUSES } from '../../schema/value-lists.ts';
 
-export const DELIVERY_STATUSES = ['pending', 'success', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-export const DELIVERY_ERRORS = ['timeout', 'dns', 'tls', 'connection', 'blocked_address', 'http_error'] as const satisfies readonly (CallFailure | 'http_error')[];
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
 
 /** One attempt to deliver one event to one endpoint. */

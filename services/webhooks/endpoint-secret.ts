@@ -1,6 +1,6 @@
 import type { Uuid } from '../../platform/identifiers.ts';
 import type { KeyVault } from '../trust/key-vault.ts';
-import { isGeneratedKind } from './signature.ts';
+import { isGeneratedKind } from '../../schema/webhook-secret.ts';
 
 const SHOWN = 8;
 

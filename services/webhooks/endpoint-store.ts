@@ -2,7 +2,8 @@ import { ProblemError } from '../../schema/problems.ts';
 import type { Environment, Scope } from '../../schema/principal.ts';
 import { isUuid, shownId, type Uuid } from '../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../platform/postgres/database.ts';
-import { MAX_FAILED_EVENTS, MAX_WEBHOOKS, type DisabledReason, type Endpoint, type EventChoice } from './endpoint.ts';
+import { MAX_WEBHOOKS } from '../../schema/contract/webhooks.ts';
+import { MAX_FAILED_EVENTS, type DisabledReason, type Endpoint, type EventChoice } from './endpoint.ts';
 
 /** An endpoint to store; whoever writes it acts for its tenant. */
 export interface NewEndpoint {

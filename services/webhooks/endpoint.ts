@@ -1,20 +1,12 @@
 import type { Environment, Scope } from '../../schema/principal.ts';
 import type { Uuid } from '../../platform/identifiers.ts';
-import { readableEventTypes, type EventType } from '../../schema/event-catalogue.ts';
+import type { DISABLED_REASONS } from '../../schema/value-lists.ts';
+import { EVERY_EVENT, readableEventTypes, type EventType } from '../../schema/event-catalogue.ts';
 
-/** Stands for every type that whoever chose it may hear of, later ones included. */
-export const EVERY_EVENT = '*';
 export type EventChoice = EventType | typeof EVERY_EVENT;
 
-/** Of one account in one environment. */
-export const MAX_WEBHOOKS = 16;
-export const MAX_METADATA_KEYS = 50;
-export const MAX_METADATA_LENGTH = 500;
-export const MIN_SECRET_LENGTH = 8;
-export const MAX_SECRET_LENGTH = 256;
 /** Events that failed one after the other, every attempt at them included, before nobody is believed to listen (decisions, webhooks). */
 export const MAX_FAILED_EVENTS = 20;
-export const DISABLED_REASONS = ['gone', 'consecutive_failures', 'grant_ended', 'key_ended'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** Where events go: a webhook that its owner manages, or the callback of an agent, which only hears of commissions. */

@@ -1,21 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { GENERATED_PREFIX, isGeneratedKind } from '../../schema/webhook-secret.ts';
 
-const GENERATED_PREFIX = 'whsec_';
 const GENERATED_BYTES = 32;
 
 /** A fresh secret: `whsec_` and 32 random bytes in base64 (Standard Webhooks, Symmetric keys). */
 export function newWebhookSecret(): string {
   return `${GENERATED_PREFIX}${randomBytes(GENERATED_BYTES).toString('base64')}`;
-}
-
-/** Whether a secret is of the kind that Standard Webhooks generates: the prefix, and base64 behind it. */
-export function isGeneratedKind(secret: string): boolean {
-  return secret.startsWith(GENERATED_PREFIX);
-}
-
-/** Whether what is behind `whsec_` is base64 that a library can decode; any other secret is taken as it is. */
-export function isUsableSecret(secret: string): boolean {
-  return !isGeneratedKind(secret) || /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret.slice(GENERATED_PREFIX.length));
 }
 
 /** A message as it is signed. */

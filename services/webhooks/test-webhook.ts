@@ -1,22 +1,21 @@
 import { z } from 'zod';
 import type { Principal } from '../../schema/principal.ts';
-import { EVENT_TYPES, readableEventTypes, type EventType } from '../../schema/event-catalogue.ts';
+import { webhookTestRequest } from '../../schema/contract/webhooks.ts';
+import { EVERY_EVENT, readableEventTypes, type EventType } from '../../schema/event-catalogue.ts';
 import type { Delivery } from './delivery.ts';
 import { claimedDeliveries, insertDelivery, requireDelivery } from './delivery-store.ts';
-import { EVERY_EVENT, type Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { requireWebhook } from './endpoint-store.ts';
 import { messageOf } from './message.ts';
 import { SEND_TIMEOUT_MS, sendMessage } from './send-message.ts';
 import { settleDelivery } from './settle-delivery.ts';
-import { parseInput } from '../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../platform/graph/parse-input.ts';
 import type { Settle } from '../idempotency/exactly-once.ts';
 import { newUuid, publicId, uuid, type Uuid } from '../../platform/identifiers.ts';
 import type { WebhookServices } from './webhook-services.ts';
 
 /** Longer than the sending can take: nobody else shall send the test as well. */
 const LEASE_MS = 2 * SEND_TIMEOUT_MS;
-
-const request = z.object({ eventType: z.enum(EVENT_TYPES).nullish() });
 
 /** The attempt as a retry tells of it again. */
 export const attemptEffect = z.object({ webhookId: uuid, deliveryId: uuid });
@@ -28,7 +27,7 @@ export const attemptEffect = z.object({ webhookId: uuid, deliveryId: uuid });
  */
 export async function testWebhook(services: WebhookServices, principal: Principal, id: string, rawInput: unknown, settle: Settle<z.output<typeof attemptEffect>>): Promise<Delivery> {
   const { database, outgoing, endpointSecrets, clock } = services;
-  const { eventType } = parseInput(request, rawInput);
+  const { eventType } = parseGraphInput(webhookTestRequest, rawInput);
   const sender = newUuid();
   const { webhookId, claimed } = await database.asTenant(principal, async (em) => {
     const webhook = await requireWebhook(em, id);

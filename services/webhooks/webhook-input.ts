@@ -1,11 +1,7 @@
-import { z } from 'zod';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Principal } from '../../schema/principal.ts';
-import { EVENT_TYPES, readableEventTypes, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
-import { EVERY_EVENT, hears, type Endpoint, type EventChoice } from './endpoint.ts';
-
-/** The address itself is judged by whoever looks it up. */
-export const webhookUrl = z.string().min(1).max(2_048);
+import { EVENT_TYPES, EVERY_EVENT, readableEventTypes, scopeOfEvent, type EventType } from '../../schema/event-catalogue.ts';
+import { hears, type Endpoint, type EventChoice } from './endpoint.ts';
 
 /**
  * Nobody hears by a webhook what they could not read.

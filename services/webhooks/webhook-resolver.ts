@@ -1,13 +1,18 @@
-import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, ID, Resolver } from 'type-graphql';
 import { z } from 'zod';
+import { deliveries, delivery, deliveryFilter } from '../../schema/contract/deliveries.ts';
+import { webhook, webhooks } from '../../schema/contract/webhooks.ts';
 import { assertAction } from '../../schema/actions.ts';
 import type { RequestContext } from '../../schema/principal.ts';
-import { EVENT_TYPES } from '../../schema/event-catalogue.ts';
-import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { countDeliveries, listDeliveries } from './delivery-store.ts';
 import { countWebhooks, deleteEndpoint, listWebhooks, requireWebhook } from './endpoint-store.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../platform/graph/connection.ts';
-import { parseInput } from '../../platform/graph/parse-input.ts';
+import type { Endpoint } from './endpoint.ts';
+import { connectionOf, PageArguments, parsePage } from '../../platform/graph/connection.ts';
+import type { GraphRecord } from '../../platform/graph/contract-types.ts';
+import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
+import { presentRecord } from '../../platform/graph/present-record.ts';
+import { parseGraphInput } from '../../platform/graph/parse-input.ts';
 import { exactlyOnce } from '../idempotency/exactly-once.ts';
 import { type TrustEnvelope } from '../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
@@ -16,31 +21,13 @@ import { redeliverWebhook } from './redeliver-webhook.ts';
 import { attemptEffect, readDelivery, testWebhook } from './test-webhook.ts';
 import { updateWebhook } from './update-webhook.ts';
 import type { WebhookServices } from './webhook-services.ts';
-import {
-  CreateWebhookInput,
-  DeleteWebhookInput,
-  DeleteWebhookPayload,
-  presentDelivery,
-  presentWebhook,
-  RedeliverWebhookInput,
-  RedeliverWebhookPayload,
-  TestWebhookInput,
-  TestWebhookPayload,
-  UpdateWebhookInput,
-  WebhookConnection,
-  WebhookDeliveryConnection,
-  WebhookDeliveryFilterInput,
-  WebhookDeliveryType,
-  WebhookPayload,
-  WebhookType,
-} from './webhook-type.ts';
 
-const filterSchema = z.object({
-  status: z.enum(DELIVERY_STATUSES).nullish().transform((status) => status ?? undefined),
-  eventType: z.enum(EVENT_TYPES).nullish().transform((type) => type ?? undefined),
-});
+const { Record, Query, Mutation, inputOf } = nounTypes(webhooks);
+const ofDeliveries = nounTypes(deliveries);
+type Answer<Id extends keyof typeof webhooks.operations> = Promise<Answered<typeof webhooks, Id>>;
+type DeliveryAnswer<Id extends keyof typeof deliveries.operations> = Promise<Answered<typeof deliveries, Id>>;
 
-@Resolver(() => WebhookType)
+@Resolver(() => Record)
 export class WebhookResolver {
   readonly #services: WebhookServices;
 
@@ -48,37 +35,37 @@ export class WebhookResolver {
     this.#services = services;
   }
 
-  @Query(() => WebhookType, { nullable: true, description: 'A subscription of the caller’s environment. Errors: RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS.' })
-  async webhook(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'UUID of the subscription.' }) id: string): Promise<WebhookType> {
+  @Query('getWebhook')
+  async webhook(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'UUID of the subscription.' }) id: string): Answer<'getWebhook'> {
     const principal = assertAction(context.principal, 'webhook:read');
-    return presentWebhook(await this.#services.database.asTenant(principal, (em) => requireWebhook(em, id)), this.#trust(context, 1));
+    return this.#shown(await this.#services.database.asTenant(principal, (em) => requireWebhook(em, id)), context);
   }
 
-  @Query(() => WebhookConnection, { nullable: true, description: 'Subscriptions of the caller’s environment, newest first; those that are off only when asked for. Errors: INSUFFICIENT_PERMISSIONS.' })
+  @Query('listWebhooks')
   async webhooks(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
     @Arg('includeInactive', () => Boolean, { nullable: true, description: 'Whether those that are off are shown, too; false when nothing is said.' }) includeInactive?: boolean | null,
-  ): Promise<Connection<WebhookType>> {
+  ): Answer<'listWebhooks'> {
     const principal = assertAction(context.principal, 'webhook:read');
     const all = includeInactive === true;
     return this.#services.database.asTenant(principal, async (em) => {
       const totalCount = await countWebhooks(em, all);
       const page = await parsePage(args, () => Promise.resolve(totalCount));
       const rows = await listWebhooks(em, all, page);
-      return connectionOf(rows.map((row) => presentWebhook(row, this.#trust(context, 1))), page, totalCount, this.#trust(context, rows.length));
+      return connectionOf(rows.map((row) => this.#shown(row, context)), page, totalCount, this.#trust(context, rows.length));
     });
   }
 
-  @Query(() => WebhookDeliveryConnection, { nullable: true, description: 'Attempts to deliver to a subscription, newest first. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
+  @ofDeliveries.Query('listWebhookDeliveries')
   async webhookDeliveries(
     @Ctx() context: RequestContext,
     @Arg('webhookId', () => ID, { description: 'UUID of the subscription.' }) webhookId: string,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('filter', () => WebhookDeliveryFilterInput, { nullable: true }) filter?: WebhookDeliveryFilterInput | null,
-  ): Promise<Connection<WebhookDeliveryType>> {
+    @Arg('filter', ofDeliveries.inputOf('listWebhookDeliveries'), { nullable: true }) filter?: object | null,
+  ): DeliveryAnswer<'listWebhookDeliveries'> {
     const principal = assertAction(context.principal, 'webhook:read');
-    const wanted = parseInput(filterSchema, filter ?? {});
+    const wanted = parseGraphInput(deliveryFilter, filter ?? {});
     return this.#services.database.asTenant(principal, async (em) => {
       const { id } = await requireWebhook(em, webhookId);
       const totalCount = await countDeliveries(em, id, wanted);
@@ -88,8 +75,8 @@ export class WebhookResolver {
     });
   }
 
-  @Mutation(() => WebhookPayload, { nullable: true, description: 'Subscribes an address to events. Errors: VALIDATION_ERROR (refused_address, unknown_host, too_many_webhooks), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
-  async createWebhook(@Ctx() context: RequestContext, @Arg('input', () => CreateWebhookInput) input: CreateWebhookInput): Promise<WebhookPayload> {
+  @Mutation('createWebhook')
+  async createWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('createWebhook')) input: object): Answer<'createWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
       effect: webhookEffect,
@@ -99,8 +86,8 @@ export class WebhookResolver {
     return this.#present(context, shown);
   }
 
-  @Mutation(() => WebhookPayload, { nullable: true, description: 'Changes a subscription. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (refused_address, unknown_host), INSUFFICIENT_PERMISSIONS (missing_scope of an event).' })
-  async updateWebhook(@Ctx() context: RequestContext, @Arg('input', () => UpdateWebhookInput) { id, ...changes }: UpdateWebhookInput): Promise<WebhookPayload> {
+  @Mutation('updateWebhook')
+  async updateWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('updateWebhook')) { id, ...changes }: { id: string }): Answer<'updateWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
       effect: webhookEffect,
@@ -110,8 +97,8 @@ export class WebhookResolver {
     return this.#present(context, shown);
   }
 
-  @Mutation(() => DeleteWebhookPayload, { nullable: true, description: 'Ends a subscription, with all that was still to be delivered. Errors: RESOURCE_NOT_FOUND.' })
-  async deleteWebhook(@Ctx() context: RequestContext, @Arg('input', () => DeleteWebhookInput) { id }: DeleteWebhookInput): Promise<DeleteWebhookPayload> {
+  @Mutation('deleteWebhook')
+  async deleteWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteWebhook')) { id }: { id: string }): Answer<'deleteWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const { database } = this.#services;
     await exactlyOnce(database, context, {
@@ -127,19 +114,19 @@ export class WebhookResolver {
     return { id, deleted: true, trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => TestWebhookPayload, { nullable: true, description: 'Sends a made-up event at once, without retries. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR.' })
-  async testWebhook(@Ctx() context: RequestContext, @Arg('input', () => TestWebhookInput) { id, eventType }: TestWebhookInput): Promise<TestWebhookPayload> {
+  @Mutation('testWebhook')
+  async testWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('testWebhook')) { id, ...choice }: { id: string }): Answer<'testWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
       effect: attemptEffect,
-      act: (settle) => testWebhook(this.#services, principal, id, { eventType }, settle),
+      act: (settle) => testWebhook(this.#services, principal, id, choice, settle),
       recall: ({ webhookId, deliveryId }): Promise<Delivery> => readDelivery(this.#services, principal, webhookId, deliveryId),
     });
     return { delivered: delivery.status === 'success', eventType: delivery.eventType, delivery: presentDelivery(delivery), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => RedeliverWebhookPayload, { nullable: true, description: 'Sends the event of an attempt again, with its id. Errors: RESOURCE_NOT_FOUND, CONFLICT (delivery_pending, webhook_inactive).' })
-  async redeliverWebhook(@Ctx() context: RequestContext, @Arg('input', () => RedeliverWebhookInput) { webhookId, deliveryId }: RedeliverWebhookInput): Promise<RedeliverWebhookPayload> {
+  @ofDeliveries.Mutation('redeliverWebhook')
+  async redeliverWebhook(@Ctx() context: RequestContext, @Arg('input', ofDeliveries.inputOf('redeliverWebhook')) { webhookId, deliveryId }: { webhookId: string; deliveryId: string }): DeliveryAnswer<'redeliverWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
       effect: attemptEffect,
@@ -154,12 +141,22 @@ export class WebhookResolver {
     return { webhook: await this.#services.database.asTenant(principal, (em) => requireWebhook(em, webhookId)), secret };
   }
 
-  #present(context: RequestContext, { webhook, secret }: ShownWebhook): WebhookPayload {
-    const shown = presentWebhook(webhook, this.#trust(context, 1));
+  #present(context: RequestContext, { webhook: endpoint, secret }: ShownWebhook): Awaited<Answer<'createWebhook'>> {
+    const shown = this.#shown(endpoint, context);
     return { webhook: shown, secret, trust: shown.trust };
+  }
+
+  #shown(endpoint: Endpoint, context: RequestContext): GraphRecord<typeof webhook> {
+    const { isActive: active, delivered, failed, lastSuccessAt, lastFailureAt } = endpoint;
+    return { ...presentRecord(webhook, endpoint, { active, stats: { delivered, failed, lastSuccessAt, lastFailureAt } }), trust: this.#trust(context, 1) };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+/** An attempt as the graph shows it. */
+function presentDelivery(attempt: Delivery): z.output<typeof delivery> {
+  return presentRecord(delivery, attempt, { test: attempt.isTest });
 }

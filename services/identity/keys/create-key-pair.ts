@@ -1,27 +1,16 @@
 import { z } from 'zod';
+import { keyRequest } from '../../../schema/contract/keys.ts';
 import { assertCovers } from '../../../schema/actions.ts';
-import { isAddressRange } from './address-range.ts';
 import { bondOf, boundTo } from './key-bond.ts';
 import { issuedApiKey, type IssuedKeyPair } from './key-store.ts';
 import { SCOPES, type Plan, type Principal, type RequestContext, type Scope } from '../../../schema/principal.ts';
 import { auditActor, recordAuditEvent } from '../../audit/audit-event.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../idempotency/exactly-once.ts';
 import { publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { API_VERSIONS } from '../../../schema/value-lists.ts';
 import { lockKeys, type KeyServices } from './key-services.ts';
-
-const MOST_RANGES = 100;
-
-const request = z.object({
-  name: z.string().trim().min(1).max(80).nullish(),
-  scopes: z.array(z.enum(SCOPES)).min(1, 'name at least one scope, or leave scopes out to get those of your own key').max(SCOPES.length).nullish(),
-  allowedIps: z.array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24')).min(1, 'name at least one range, or leave allowed_ips out to let every address in').max(MOST_RANGES).nullish(),
-  expiresAt: z.date().nullish(),
-  apiVersion: z.enum(API_VERSIONS).nullish(),
-});
 
 /** The pair as a retry tells of it again. */
 export const keyPairEffect = z.object({ keyPairId: uuid, live: issuedApiKey, test: issuedApiKey, name: z.string().nullable(), scopes: z.array(z.enum(SCOPES)) });
@@ -38,22 +27,22 @@ export interface CreatedKeyPair extends IssuedKeyPair {
  *   for an end that is over, `outlives_maker` for one behind the caller's, `exceeds_maker` for addresses beyond the caller's), `insufficient_permissions` / `missing_scope`
  */
 export async function createKeyPair(services: KeyServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof keyPairEffect>>): Promise<CreatedKeyPair> {
-  const input = parseInput(request, rawInput);
+  const input = parseGraphInput(keyRequest, rawInput);
   const scopes = [...new Set(input.scopes ?? principal.scopes)];
   assertCovers(principal, scopes, '/scopes');
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
     const { plan } = await lockKeys(em, principal);
-    if (input.allowedIps != null) assertAllowlists(plan);
+    if (input.allowedIps !== undefined) assertAllowlists(plan);
     const { endsAt, allowedIps: makersIps, ...bond } = await bondOf(em, principal.credentialId);
-    if (input.allowedIps != null && makersIps !== null) await assertWithin(em, input.allowedIps, makersIps);
-    if (input.expiresAt != null) {
+    if (input.allowedIps !== undefined && makersIps !== null) await assertWithin(em, input.allowedIps, makersIps);
+    if (input.expiresAt !== undefined) {
       await assertAhead(em, input.expiresAt);
       if (endsAt !== null && input.expiresAt > endsAt) throw invalid('/expires_at', 'outlives_maker', `what the key or token of this request makes works until ${endsAt.toISOString()} at the latest; name an earlier moment, or leave expires_at out`);
     }
     const { name = null, allowedIps, expiresAt, apiVersion } = input;
     const pair = await services.keys.createPair(em, { accountId, agentId: principal.agentId as Uuid | null, bond, scopes, name, allowedIps: allowedIps ?? makersIps, expiresAt: expiresAt ?? null, apiVersion: apiVersion ?? null });
-    if (principal.agentId !== null && input.scopes != null) await services.agentScores.rewardNarrowScopes(em, principal.agentId, scopes);
+    if (principal.agentId !== null && input.scopes !== undefined) await services.agentScores.rewardNarrowScopes(em, principal.agentId, scopes);
     await recordAuditEvent(em, context, {
       accountId,
       // Another key is another answer to what may be done with this account.

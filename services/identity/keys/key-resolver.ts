@@ -1,30 +1,28 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { AccountKeys } from './account-keys.ts';
+import { Arg, Args, Ctx, Resolver } from 'type-graphql';
+import type { z } from 'zod';
+import { AccountKeys, type ApiKeyRecord } from './account-keys.ts';
+import type { ApiKeyKind } from './api-key.ts';
+import { boundTo } from './key-bond.ts';
+import type { IssuedApiKey } from './key-store.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { apiKey, keys } from '../../../schema/contract/keys.ts';
+import type { newKey } from '../../../schema/contract/issued-keys.ts';
+import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
+import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
+import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { exactlyOnce } from '../../idempotency/exactly-once.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { type TrustEnvelope } from '../../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../trust/envelope.ts';
 import { createKeyPair, keyPairEffect, type CreatedKeyPair } from './create-key-pair.ts';
 import { assertKeyManager, type KeyServices } from './key-services.ts';
-import {
-  ApiKeyConnection,
-  ApiKeyType,
-  CreateKeyInput,
-  CreateKeyPayload,
-  presentKey,
-  presentNewKey,
-  RevokeKeyInput,
-  RevokeKeyPayload,
-  RotateAgentKeyInput,
-  RotateKeyInput,
-  RotateKeyPayload,
-} from './key-type.ts';
 import { revocationEffect, revokeKey } from './revoke-key.ts';
 import { rotateKey, rotationEffect, type Rotation } from './rotate-key.ts';
 
-@Resolver(() => ApiKeyType)
+const { Record, Query, Mutation, inputOf } = nounTypes(keys);
+type Answer<Id extends keyof typeof keys.operations> = Promise<Answered<typeof keys, Id>>;
+
+@Resolver(() => Record)
 export class KeyResolver {
   readonly #services: KeyServices;
 
@@ -32,30 +30,30 @@ export class KeyResolver {
     this.#services = services;
   }
 
-  @Query(() => ApiKeyConnection, { nullable: true, description: 'Keys of the account, newest first, ended ones included; a test key sees test keys alone. Errors: INSUFFICIENT_PERMISSIONS.' })
-  async keys(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<ApiKeyType>> {
+  @Query('listKeys')
+  async keys(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Answer<'listKeys'> {
     const principal = assertKeyManager(context, 'key:read');
     return this.#services.database.asTenant(principal.accountId, async (em) => {
-      const keys = new AccountKeys(em, principal.environment);
-      const page = await parsePage(args, () => keys.count());
-      const [rows, totalCount] = [await keys.list(page), await keys.count()];
+      const ofAccount = new AccountKeys(em, principal.environment);
+      const page = await parsePage(args, () => ofAccount.count());
+      const [rows, totalCount] = [await ofAccount.list(page), await ofAccount.count()];
       return connectionOf(rows.map(presentKey), page, totalCount, this.#trust(context, rows.length));
     });
   }
 
-  @Mutation(() => CreateKeyPayload, { nullable: true, description: 'Makes a live key and its test twin; they act for whom the caller acts. Errors: VALIDATION_ERROR (requires_enterprise, outlives_maker, exceeds_maker), INSUFFICIENT_PERMISSIONS (missing_scope, live_key_required).' })
-  async createKey(@Ctx() context: RequestContext, @Arg('input', () => CreateKeyInput) input: CreateKeyInput): Promise<CreateKeyPayload> {
+  @Mutation('createKey')
+  async createKey(@Ctx() context: RequestContext, @Arg('input', inputOf('createKey')) input: object): Answer<'createKey'> {
     const principal = assertKeyManager(context, 'key:create');
     const pair = await exactlyOnce(this.#services.database, context, {
       effect: keyPairEffect,
       act: (settle) => createKeyPair(this.#services, context, principal, input, settle),
       recall: (made): Promise<CreatedKeyPair> => Promise.resolve(made),
     });
-    return { keyPairId: publicId('kp', pair.keyPairId), name: pair.name, scopes: pair.scopes, live: presentNewKey(pair.live), test: presentNewKey(pair.test), trust: this.#trust(context, 2) };
+    return { keyPairId: publicId('kp', pair.keyPairId), name: pair.name, scopes: [...pair.scopes], live: presentNewKey(pair.live), test: presentNewKey(pair.test), trust: this.#trust(context, 2) };
   }
 
-  @Mutation(() => RevokeKeyPayload, { nullable: true, description: 'Ends a key at once, with every token that it was shown for and every key that ends with it; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.' })
-  async revokeKey(@Ctx() context: RequestContext, @Arg('input', () => RevokeKeyInput) { id }: RevokeKeyInput): Promise<RevokeKeyPayload> {
+  @Mutation('revokeKey')
+  async revokeKey(@Ctx() context: RequestContext, @Arg('input', inputOf('revokeKey')) { id }: { id: string }): Answer<'revokeKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const revokedAt = await exactlyOnce(this.#services.database, context, {
       effect: revocationEffect,
@@ -66,29 +64,29 @@ export class KeyResolver {
     return { id, status: 'revoked', revokedAt, trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces a key; the old one works on for the grace. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).' })
-  async rotateKey(@Ctx() context: RequestContext, @Arg('input', () => RotateKeyInput) { id, graceHours }: RotateKeyInput): Promise<RotateKeyPayload> {
+  @Mutation('rotateKey')
+  async rotateKey(@Ctx() context: RequestContext, @Arg('input', inputOf('rotateKey')) { id, ...grace }: { id: string }): Answer<'rotateKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {
       effect: rotationEffect,
-      act: (settle) => rotateKey(this.#services, context, principal, { keyId: id }, { graceHours }, settle),
+      act: (settle) => rotateKey(this.#services, context, principal, { keyId: id }, grace, settle),
       recall: (made): Promise<Rotation> => Promise.resolve(made),
     });
     return this.#present(rotation, context);
   }
 
-  @Mutation(() => RotateKeyPayload, { nullable: true, description: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).' })
-  async rotateAgentKey(@Ctx() context: RequestContext, @Arg('input', () => RotateAgentKeyInput) { agentId, graceHours }: RotateAgentKeyInput): Promise<RotateKeyPayload> {
+  @Mutation('rotateAgentKey')
+  async rotateAgentKey(@Ctx() context: RequestContext, @Arg('input', inputOf('rotateAgentKey')) { agentId, ...grace }: { agentId: string }): Answer<'rotateAgentKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {
       effect: rotationEffect,
-      act: (settle) => rotateKey(this.#services, context, principal, { agentId }, { graceHours }, settle),
+      act: (settle) => rotateKey(this.#services, context, principal, { agentId }, grace, settle),
       recall: (made): Promise<Rotation> => Promise.resolve(made),
     });
     return this.#present(rotation, context);
   }
 
-  #present({ fresh, previousId, previousEndsAt, trustScore }: Rotation, context: RequestContext): RotateKeyPayload {
+  #present({ fresh, previousId, previousEndsAt, trustScore }: Rotation, context: RequestContext): Awaited<Answer<'rotateKey'>> {
     const { id, key, prefix, last4, createdAt } = presentNewKey(fresh);
     return { id, key, prefix, last4, previousKeyId: publicId('key', previousId), previousKeyExpiresAt: previousEndsAt, rotatedAt: createdAt, trustScore, trust: this.#trust(context, 1) };
   }
@@ -96,4 +94,18 @@ export class KeyResolver {
   #trust(context: RequestContext, records: number): TrustEnvelope {
     return recordEnvelope(records, this.#services.clock(), context.apiVersion);
   }
+}
+
+/** Shows a stored key. */
+function presentKey(key: ApiKeyRecord): z.output<typeof apiKey> {
+  return presentRecord(apiKey, key, { ...classOf(key.kind), prefix: key.displayPrefix, endsWith: boundTo(key.bond) });
+}
+
+/** Shows a fresh key, the secret included. */
+function presentNewKey({ id, secret, kind, displayPrefix, last4, createdAt, expiresAt }: IssuedApiKey): z.output<typeof newKey> {
+  return { id: publicId('key', id), key: secret, prefix: displayPrefix, last4, ...classOf(kind), createdAt, expiresAt };
+}
+
+function classOf(kind: ApiKeyKind): { env: 'live' | 'test'; type: 'sk' } {
+  return { env: kind === 'svc_test_sk' ? 'test' : 'live', type: 'sk' };
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { AccountKeys, type ApiKeyRecord } from './account-keys.ts';
+import { rotationRequest } from '../../../schema/contract/keys.ts';
 import { assertCovers } from '../../../schema/actions.ts';
 import { bondOf } from './key-bond.ts';
 import { issuedApiKey, type IssuedApiKey } from './key-store.ts';
 import type { Principal, RequestContext } from '../../../schema/principal.ts';
 import { auditActor, recordAuditEvent } from '../../audit/audit-event.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../idempotency/exactly-once.ts';
 import { agentUuid, publicId, requireUuid, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { MAX_GRACE_HOURS } from '../../../schema/value-lists.ts';
 import { lockKeys, type KeyServices } from './key-services.ts';
-
-const grace = z.object({ graceHours: z.int().min(0).max(MAX_GRACE_HOURS).nullish() });
 
 /** The key to rotate: by its own id, or as the one that an agent was given at its registration. */
 export type KeyToRotate = { readonly keyId: string } | { readonly agentId: string };
@@ -37,7 +36,7 @@ export const rotationEffect = z.object({ fresh: issuedApiKey, previousId: uuid, 
  *   when the key can do more than the caller's, `outlives_maker` when the caller ends, and the successor would not with it)
  */
 export async function rotateKey(services: KeyServices, context: RequestContext, principal: Principal, which: KeyToRotate, rawInput: unknown, settle: Settle<z.output<typeof rotationEffect>>): Promise<Rotation> {
-  const { graceHours } = parseInput(grace, rawInput);
+  const { graceHours } = parseGraphInput(rotationRequest, rawInput);
   const accountId = principal.accountId as Uuid;
   return services.database.asTenant(accountId, async (em) => {
     await lockKeys(em, principal);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { newMember } from '../../../schema/contract/workspaces.ts';
 import { ProblemError } from '../../../schema/problems.ts';
 import { assertAction, assertCovers, scopesOfRole } from '../../../schema/actions.ts';
 import { assertCredentialStands } from '../keys/credential-standing.ts';
@@ -7,20 +8,20 @@ import { ROLES, type Principal, type RequestContext } from '../../../schema/prin
 import { enterWorkspace, lockMembers, putMember, type WorkspaceMember, type WorkspaceStore } from './workspace-store.ts';
 import { recordAuditEvent } from '../../audit/audit-event.ts';
 import type { Settle } from '../../idempotency/exactly-once.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
 import { agentUuid, publicId, shownId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { callerId } from './create-workspace.ts';
 
-const request = z.object({ workspaceId: z.string(), agentId: z.string(), role: z.enum(ROLES) });
+/** Who is to be what, and where. */
+export type MemberToAdd = z.output<typeof newMember> & { readonly workspaceId: string };
 
 /** A membership, and whether this call made it; false where it was there and may have got another role. */
-export const membership = z.object({
+export const membershipEffect = z.object({
   workspaceId: uuid,
   member: z.object({ agentId: uuid, role: z.enum(ROLES), addedBy: z.string(), addedAt: z.coerce.date() }),
   isNew: z.boolean(),
 });
-export type Membership = z.output<typeof membership>;
+export type Membership = z.output<typeof membershipEffect>;
 
 export interface MembershipServices {
   readonly database: Database;
@@ -36,8 +37,7 @@ export interface MembershipServices {
  * @throws ProblemError `resource_not_found` (workspace), `insufficient_permissions` (`role`, `missing_scope`, `outlives_maker`), `validation_error` (a bad member,
  *   `unknown_agent`), `conflict` / `last_owner`
  */
-export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<Membership>): Promise<Membership> {
-  const input = parseInput(request, rawInput);
+export async function addWorkspaceAgent(services: MembershipServices, context: RequestContext, principal: Principal, input: MemberToAdd, settle: Settle<Membership>): Promise<Membership> {
   const inside = assertAction(await enterWorkspace(services.workspaces, principal, input.workspaceId, '/workspace_id'), 'workspace:write');
   // The agent comes with a key of its own, which may have every scope.
   assertCovers(principal, scopesOfRole(input.role), '/role');

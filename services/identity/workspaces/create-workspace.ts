@@ -1,23 +1,16 @@
 import { z } from 'zod';
+import { newWorkspace } from '../../../schema/contract/workspaces.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { REGIONS, type Region } from '../../../schema/value-lists.ts';
+import type { Region } from '../../../schema/value-lists.ts';
 import type { Principal } from '../../../schema/principal.ts';
 import { insertWorkspace, type Workspace } from './workspace-store.ts';
 import type { Settle } from '../../idempotency/exactly-once.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import { newUuid, publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 
-const MAX_BRANDS = 100;
-
 /** What tells the answer again. */
 export const workspaceEffect = z.object({ workspaceId: uuid });
-
-const request = z.object({
-  name: z.string().trim().min(1, 'must not be empty').max(80),
-  region: z.enum(REGIONS).nullish(),
-  brandIds: z.array(z.string().min(1).max(128)).max(MAX_BRANDS).nullish(),
-});
 
 /**
  * Makes a workspace of the caller's account in the caller's environment, with the calling agent as its owner. Neither its
@@ -26,8 +19,8 @@ const request = z.object({
  * @throws ProblemError `validation_error` for a bad member, with code `region_not_served` for another region
  */
 export async function createWorkspace(database: Database, region: Region, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof workspaceEffect>>): Promise<Workspace> {
-  const input = parseInput(request, rawInput);
-  if (input.region != null && input.region !== region) {
+  const input = parseGraphInput(newWorkspace, rawInput);
+  if (input.region !== undefined && input.region !== region) {
     throw new ProblemError('validation_error', `region: this deployment serves ${region}; a workspace in ${input.region} needs a deployment there.`, { code: 'region_not_served', param: '/region' });
   }
   const workspace: Workspace = {

@@ -1,31 +1,30 @@
-import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, ID, Query as FieldQuery, Resolver } from 'type-graphql';
+import { workspace, workspaceMember, workspaces } from '../../../schema/contract/workspaces.ts';
 import type { Region } from '../../../schema/value-lists.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { exactlyOnce } from '../../idempotency/exactly-once.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
+import type { GraphRecord } from '../../../platform/graph/contract-types.ts';
+import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
+import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { publicId } from '../../../platform/identifiers.ts';
 import { type TrustEnvelope } from '../../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../trust/envelope.ts';
-import { addWorkspaceAgent, membership, type MembershipServices } from './add-workspace-agent.ts';
+import { addWorkspaceAgent, membershipEffect, type MembershipServices, type MemberToAdd } from './add-workspace-agent.ts';
 import { createWorkspace, workspaceEffect } from './create-workspace.ts';
-import {
-  AddWorkspaceAgentInput,
-  AddWorkspaceAgentPayload,
-  CreateWorkspaceInput,
-  CreateWorkspacePayload,
-  presentMember,
-  presentWorkspace,
-  WorkspaceConnection,
-  WorkspaceType,
-} from './workspace-type.ts';
+import type { Workspace } from './workspace-store.ts';
+
+const { Record, Query, Mutation, inputOf } = nounTypes(workspaces);
+type Answer<Id extends keyof typeof workspaces.operations> = Promise<Answered<typeof workspaces, Id>>;
+type ShownWorkspace = GraphRecord<typeof workspace>;
 
 export interface WorkspaceServices extends MembershipServices {
   /** The region that this deployment serves. */
   readonly region: Region;
 }
 
-@Resolver(() => WorkspaceType)
+@Resolver(() => Record)
 export class WorkspaceResolver {
   readonly #services: WorkspaceServices;
 
@@ -33,24 +32,25 @@ export class WorkspaceResolver {
     this.#services = services;
   }
 
-  @Query(() => WorkspaceType, { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' })
-  async workspace(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string): Promise<WorkspaceType> {
+  // REST has no row for one workspace.
+  @FieldQuery(() => Record, { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' })
+  async workspace(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string): Promise<ShownWorkspace> {
     const principal = assertAction(context.principal, 'workspace:read');
-    return presentWorkspace(await this.#services.workspaces.require(principal, id), this.#trust(context, 1));
+    return this.#present(await this.#services.workspaces.require(principal, id), context);
   }
 
-  @Query(() => WorkspaceConnection, { nullable: true, description: 'Workspaces that the caller belongs to, newest first.' })
-  async workspaces(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<WorkspaceType>> {
+  @Query('listWorkspaces')
+  async workspaces(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Answer<'listWorkspaces'> {
     const principal = assertAction(context.principal, 'workspace:read');
     const { workspaces } = this.#services;
     const totalCount = await workspaces.count(principal);
     const page = await parsePage(args, () => Promise.resolve(totalCount));
     const rows = await workspaces.list(principal, page);
-    return connectionOf(rows.map((row) => presentWorkspace(row, this.#trust(context, 1))), page, totalCount, this.#trust(context, rows.length));
+    return connectionOf(rows.map((row) => this.#present(row, context)), page, totalCount, this.#trust(context, rows.length));
   }
 
-  @Mutation(() => CreateWorkspacePayload, { nullable: true, description: 'Makes a workspace of the caller’s account. Errors: VALIDATION_ERROR (also region_not_served), INSUFFICIENT_PERMISSIONS.' })
-  async createWorkspace(@Ctx() context: RequestContext, @Arg('input', () => CreateWorkspaceInput) input: CreateWorkspaceInput): Promise<CreateWorkspacePayload> {
+  @Mutation('createWorkspace')
+  async createWorkspace(@Ctx() context: RequestContext, @Arg('input', inputOf('createWorkspace')) input: object): Answer<'createWorkspace'> {
     const principal = assertAction(context.principal, 'workspace:create');
     const { database, region, workspaces, clock } = this.#services;
     const made = await exactlyOnce(database, context, {
@@ -58,24 +58,28 @@ export class WorkspaceResolver {
       act: (settle) => createWorkspace(database, region, principal, input, clock(), settle),
       recall: ({ workspaceId }) => workspaces.require(principal, publicId('ws', workspaceId)),
     });
-    const workspace = presentWorkspace(made, this.#trust(context, 1));
-    return { workspace, trust: workspace.trust };
+    const shown = this.#present(made, context);
+    return { workspace: shown, trust: shown.trust };
   }
 
-  @Mutation(() => AddWorkspaceAgentPayload, { nullable: true, description: 'Adds an agent of any account, or gives a member another role. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT (last_owner).' })
-  async addWorkspaceAgent(@Ctx() context: RequestContext, @Arg('input', () => AddWorkspaceAgentInput) input: AddWorkspaceAgentInput): Promise<AddWorkspaceAgentPayload> {
+  @Mutation('addWorkspaceAgent')
+  async addWorkspaceAgent(@Ctx() context: RequestContext, @Arg('input', inputOf('addWorkspaceAgent')) input: MemberToAdd): Answer<'addWorkspaceAgent'> {
     const principal = assertAction(context.principal, 'workspace:write');
     const { workspaceId, member, isNew } = await exactlyOnce(this.#services.database, context, {
-      effect: membership,
+      effect: membershipEffect,
       act: (settle) => addWorkspaceAgent(this.#services, context, principal, input, settle),
       recall: (outcome) => Promise.resolve(outcome),
     });
-    return { workspaceId: publicId('ws', workspaceId), member: presentMember(member), isNew, trust: this.#trust(context, 1) };
+    return { workspaceId: publicId('ws', workspaceId), member: presentRecord(workspaceMember, member, {}), isNew, trust: this.#trust(context, 1) };
   }
 
   /** Entity resolver: the workspace behind a reference of another subgraph, for those who belong to it. */
-  async resolveReference(reference: { readonly id: string }, context: RequestContext): Promise<WorkspaceType> {
+  async resolveReference(reference: { readonly id: string }, context: RequestContext): Promise<ShownWorkspace> {
     return this.workspace(context, reference.id);
+  }
+
+  #present(row: Workspace, context: RequestContext): ShownWorkspace {
+    return { ...presentRecord(workspace, row, { members: row.members.map((member) => presentRecord(workspaceMember, member, {})) }), trust: this.#trust(context, 1) };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {
