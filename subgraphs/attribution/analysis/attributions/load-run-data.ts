@@ -46,11 +46,11 @@ function readRunData(store: ClickHouse): LoadRunData {
     const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');
+    onStage('building_journeys');
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
-    onStage('building_journeys');
     const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
     const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, counted);
     const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
