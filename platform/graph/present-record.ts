@@ -4,8 +4,12 @@ import { publicId, type IdPrefix, type Uuid } from '../identifiers.ts';
 
 /** Entities may keep their lists from being changed. */
 type Kept<Value> = Value extends readonly (infer Element)[] ? readonly Element[] : Value;
+/** What is shown as a value; null also stands for what is not there. */
+type Fitting<Value> = Kept<Value> | (null extends Value ? undefined : never);
 /** The members of a record that an entity does not hold as they are shown. */
-type Missing<Shown, Entity> = { [Name in keyof Shown]: Name extends keyof Entity ? (Entity[Name] extends Kept<Shown[Name]> | (null extends Shown[Name] ? undefined : never) ? never : Name) : Name }[keyof Shown];
+type Missing<Shown, Entity> = {
+  [Name in keyof Shown]: Name extends keyof Entity ? (Entity[Name] extends Fitting<Shown[Name]> ? never : Name) : Name;
+}[keyof Shown];
 
 /**
  * A record of the contract from an entity of the same names: public ids in place of UUIDs, null for what is not there.

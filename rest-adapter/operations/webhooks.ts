@@ -41,12 +41,19 @@ export const webhookOperations = [
     createWebhook: { badBodyStatus: 400, location: (body) => `/webhooks/${String(body['id'])}` },
     listWebhooks: {
       querySchema: listQuery,
-      variables: ({ query }) => ({ ...graphPage(query as unknown as PageRequest), includeInactive: query['active'] === 'all' }),
+      variables: ({ query }) => ({
+        ...graphPage(query as unknown as PageRequest),
+        includeInactive: query['active'] === 'all',
+      }),
     },
     deleteWebhook: {
       representation: {
         description: 'It is gone, with Prefer: return=representation',
-        schema: z.object({ id: z.uuid(), deleted: z.literal(true), trust: trustEnvelope }).meta({ id: 'DeletedWebhook' }),
+        schema: z.object({
+          id: z.uuid(),
+          deleted: z.literal(true),
+          trust: trustEnvelope,
+        }).meta({ id: 'DeletedWebhook' }),
         present: (data) => objectAt(data, 'delete_webhook'),
         example: { id: webhooks.example.id, deleted: true, trust: exampleTrust(1) },
       },
@@ -55,10 +62,18 @@ export const webhookOperations = [
   ...operationsOf(deliveries, {
     listWebhookDeliveries: {
       querySchema: deliveriesQuery,
-      variables: (request) => ({ webhookId: request.path['webhook_id'], ...graphPage(pageOf(request)), filter: fromRest(deliveryFilter, request.query) as Json }),
+      variables: (request) => ({
+        webhookId: request.path['webhook_id'],
+        ...graphPage(pageOf(request)),
+        filter: fromRest(deliveryFilter, request.query) as Json,
+      }),
       present: (data, request) => {
         const connection = objectAt(data, 'webhook_deliveries');
-        return { deliveries: nodesAt(connection), meta: presentMeta(pageOf(request), Number(connection['total_count'])), trust: connection['trust'] };
+        return {
+          deliveries: nodesAt(connection),
+          meta: presentMeta(pageOf(request), Number(connection['total_count'])),
+          trust: connection['trust'],
+        };
       },
     },
   }),

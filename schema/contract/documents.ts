@@ -13,7 +13,9 @@ export function selectionOf(schema: z.ZodType): string {
 /** A member that REST calls otherwise goes by that name, so that the answer has it. */
 function membersOf({ shape }: z.ZodObject): string {
   const members = Object.entries(shape) as [string, z.ZodType][];
-  return members.map(([name, member]) => `${member.meta()?.rest === undefined ? '' : `${restName(name, member)}: `}${name} ${selectionOf(member)}`.trim()).join(' ');
+  const isRenamed = (member: z.ZodType) => member.meta()?.rest !== undefined;
+  const asked = (name: string, member: z.ZodType) => (isRenamed(member) ? `${restName(name, member)}: ${name}` : name);
+  return members.map(([name, member]) => `${asked(name, member)} ${selectionOf(member)}`.trim()).join(' ');
 }
 
 /** The documents of a noun: a fragment for its record, and one operation for each row. */
@@ -28,7 +30,11 @@ const TRUST = 'trust { ...Trust }';
 function documentText(id: string, row: Row, noun: Noun): string {
   const field = fieldOf(id, row);
   const record = `...${typeNameOf(noun)}Record`;
-  if (isMutation(row)) return `mutation ${documentOf(id, row)}($input: ${capitalized(field)}Input!) { ${field}(input: $input) { ${answerSelection(row, noun)} ${TRUST} } }`;
+  if (isMutation(row)) {
+    const selection = `${answerSelection(row, noun)} ${TRUST}`;
+    const called = `${documentOf(id, row)}($input: ${capitalized(field)}Input!)`;
+    return `mutation ${called} { ${field}(input: $input) { ${selection} } }`;
+  }
   const isPage = 'page' in row.answer;
   const variables: readonly (readonly [name: string, type: string])[] = [
     ...Object.keys(namedBy(row, noun).shape).map((name) => [name, 'ID!'] as const),
@@ -37,7 +43,9 @@ function documentText(id: string, row: Row, noun: Noun): string {
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
   const selection = isPage ? `edges { node { ${record} } } totalCount` : record;
-  return `query ${documentOf(id, row)}(${variables.map(([name, type]) => `$${name}: ${type}`).join(', ')}) { ${field}(${variables.map(([name]) => `${name}: $${name}`).join(', ')}) { ${selection} ${TRUST} } }`;
+  const declared = variables.map(([name, type]) => `$${name}: ${type}`).join(', ');
+  const given = variables.map(([name]) => `${name}: $${name}`).join(', ');
+  return `query ${documentOf(id, row)}(${declared}) { ${field}(${given}) { ${selection} ${TRUST} } }`;
 }
 
 function answerSelection({ answer }: Row, noun: Noun): string {

@@ -6,8 +6,14 @@ import { graphTypes, id, moment } from './terms.ts';
 
 /* What shows a key itself, once. */
 
-export const keyEnvironment = z.enum(KEY_ENVIRONMENTS).register(graphTypes, { name: 'ApiKeyEnvironment', description: 'LIVE works on data of your own, TEST leads to the sandbox.' });
-export const keyType = z.enum(KEY_TYPES).register(graphTypes, { name: 'ApiKeyType', description: 'SK is secret; PK, publishable, is not issued yet.' });
+export const keyEnvironment = z.enum(KEY_ENVIRONMENTS).register(graphTypes, {
+  name: 'ApiKeyEnvironment',
+  description: 'LIVE works on data of your own, TEST leads to the sandbox.',
+});
+export const keyType = z.enum(KEY_TYPES).register(graphTypes, {
+  name: 'ApiKeyType',
+  description: 'SK is secret; PK, publishable, is not issued yet.',
+});
 /** The graph keeps scopes as texts. */
 export const scope = z.enum(SCOPES).meta({ scalar: 'String' });
 
@@ -15,7 +21,10 @@ export const scope = z.enum(SCOPES).meta({ scalar: 'String' });
 export const newKey = z
   .object({
     id: id('key').meta({ graph: 'Public id, key_ and 22 characters.' }),
-    key: z.string().meta({ description: 'Shown only here', graph: 'The key. Shown this once; only a salted hash is kept.' }),
+    key: z.string().meta({
+      description: 'Shown only here',
+      graph: 'The key. Shown this once; only a salted hash is kept.',
+    }),
     prefix: z.string().meta({ graph: 'First 16 characters of the key.' }),
     last4: z.string().meta({ graph: 'Last 4 characters of the key.' }),
     env: keyEnvironment.meta({ graph: 'Where it leads.' }),
@@ -42,7 +51,10 @@ export const keyPair = z
 export const rotation = z
   .object({
     id: id('key').meta({ graph: 'Public id of the new key.' }),
-    key: z.string().meta({ description: 'Shown only here', graph: 'The new key. Shown this once; only a salted hash is kept.' }),
+    key: z.string().meta({
+      description: 'Shown only here',
+      graph: 'The new key. Shown this once; only a salted hash is kept.',
+    }),
     prefix: z.string().meta({ graph: 'First 16 characters of the new key.' }),
     last4: z.string().meta({ graph: 'Last 4 characters of the new key.' }),
     previousKeyId: id('key').meta({
@@ -57,8 +69,12 @@ export const rotation = z
     }),
   })
   .meta({ id: 'KeyRotation' })
-  .register(graphTypes, { name: 'RotateKeyPayload', description: 'The new key, and what becomes of the one that it replaces.' });
+  .register(graphTypes, {
+    name: 'RotateKeyPayload',
+    description: 'The new key, and what becomes of the one that it replaces.',
+  });
 
+export const EXAMPLE_AGENT = 'agent_01JQ2jX9bLq7RtYpMwVsZe';
 export const EXAMPLE_KEY = 'key_01JQ2pT8vXrYmKcFhWbNdA';
 export const EXAMPLE_PAIR = 'kp_01JQ2pT8vXrYmKcFhWbNd9';
 export const EXAMPLE_SCOPES = ['attribution:read', 'attribution:write'];
@@ -68,8 +84,22 @@ export const examplePair = {
   key_pair_id: EXAMPLE_PAIR,
   name: 'ci',
   scopes: EXAMPLE_SCOPES,
-  live: { id: EXAMPLE_KEY, key: 'svc_live_sk_EXAMPLEexampleEXAMPLE12345', prefix: 'svc_live_sk_EXAM', last4: '2345', env: 'live', ...exampleTwin },
-  test: { id: 'key_01JQ2pT8vXrYmKcFhWbNdB', key: 'svc_test_sk_EXAMPLEexampleEXAMPLE54321', prefix: 'svc_test_sk_EXAM', last4: '4321', env: 'test', ...exampleTwin },
+  live: {
+    id: EXAMPLE_KEY,
+    key: 'svc_live_sk_EXAMPLEexampleEXAMPLE12345',
+    prefix: 'svc_live_sk_EXAM',
+    last4: '2345',
+    env: 'live',
+    ...exampleTwin,
+  },
+  test: {
+    id: 'key_01JQ2pT8vXrYmKcFhWbNdB',
+    key: 'svc_test_sk_EXAMPLEexampleEXAMPLE54321',
+    prefix: 'svc_test_sk_EXAM',
+    last4: '4321',
+    env: 'test',
+    ...exampleTwin,
+  },
 };
 export const exampleRotation = {
   id: 'key_01JQ3qU9wYsZnLdGjXcPeC',
@@ -81,4 +111,9 @@ export const exampleRotation = {
   rotated_at: '2026-02-01T09:30:00.000Z',
   trust_score: 0.55,
 };
-export const exampleAgentRotation = { ...exampleRotation, key: 'svc_agent_sk_EXAMPLEexampleEXAMPLE678', prefix: 'svc_agent_sk_EXA', last4: '5678' };
+export const exampleAgentRotation = {
+  ...exampleRotation,
+  key: 'svc_agent_sk_EXAMPLEexampleEXAMPLE678',
+  prefix: 'svc_agent_sk_EXA',
+  last4: '5678',
+};

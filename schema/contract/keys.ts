@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { isAddressRange } from '../address-range.ts';
 import { SCOPES } from '../principal.ts';
 import { API_VERSIONS, KEY_BONDS, KEY_STATUSES, MAX_GRACE_HOURS } from '../value-lists.ts';
-import { EXAMPLE_KEY, EXAMPLE_PAIR, EXAMPLE_SCOPES, exampleAgentRotation, examplePair, exampleRotation, keyEnvironment, keyPair, keyType, MADE_AT, rotation, scope } from './issued-keys.ts';
+import { exampleAgentRotation, examplePair, exampleRotation } from './issued-keys.ts';
+import { EXAMPLE_AGENT, EXAMPLE_KEY, EXAMPLE_PAIR, EXAMPLE_SCOPES, MADE_AT } from './issued-keys.ts';
+import { keyEnvironment, keyPair, keyType, rotation, scope } from './issued-keys.ts';
 import { noun } from './noun.ts';
-import { graphTypes, id, inRest, moment, namedMoment } from './terms.ts';
+import { graphTypes, id, idInPath, inRest, moment, namedMoment } from './terms.ts';
 
 const keyStatus = z.enum(KEY_STATUSES).register(graphTypes, {
   name: 'ApiKeyStatus',
@@ -59,13 +61,19 @@ export const keyRequest = z
       .min(1, 'name at least one scope, or leave scopes out to get those of your own key')
       .max(SCOPES.length)
       .optional()
-      .meta({ description: 'At most those of the calling key, which are the default', graph: 'At most those of the calling key, which are the default.' }),
+      .meta({
+        description: 'At most those of the calling key, which are the default',
+        graph: 'At most those of the calling key, which are the default.',
+      }),
     allowedIps: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address, or a CIDR range such as 192.0.2.0/24'))
       .min(1, 'name at least one range, or leave allowed_ips out to let every address in')
       .max(100)
       .optional()
-      .meta({ description: 'Addresses or CIDR ranges; on the plan enterprise only', graph: 'Addresses or CIDR ranges, up to 100; on the plan enterprise only.' }),
+      .meta({
+        description: 'Addresses or CIDR ranges; on the plan enterprise only',
+        graph: 'Addresses or CIDR ranges, up to 100; on the plan enterprise only.',
+      }),
     expiresAt: namedMoment.optional().meta({
       description: 'When both keys end by themselves; in the future, and no later than the key or token that makes them',
       graph: 'When both keys end by themselves; in the future, and no later than the key or token that makes them.',
@@ -95,6 +103,11 @@ export const rotationRequest = z
   })
   .meta({ id: 'KeyRotationRequest', graph: 'A key to replace.' });
 
+const namedAgent = idInPath({
+  rest: 'id',
+  description: 'The calling agent: agent_…, its UUID, or me',
+  graph: 'agent_…, its UUID, or me: the agent of the calling key.',
+});
 const rotated = { outcome: rotation, trust: 'Trust envelope of the record.' } as const;
 
 const example = {
@@ -148,7 +161,9 @@ export const keys = noun({
       summary: 'Revoke a key',
       description: 'It ends at once and for ever, and with it every token that it was shown for and every key that ends with it, open streams included. A second time changes nothing. Your own key may be revoked as well.',
       graph: 'Ends a key at once, with every token that it was shown for and every key that ends with it; a second time changes nothing. Errors: RESOURCE_NOT_FOUND.',
-      named: z.object({ id: z.string().meta({ scalar: 'ID', description: 'Key, key_…', graph: 'Public id of the key; your own will do.' }) }).meta({ graph: 'A key to end.' }),
+      named: z
+        .object({ id: idInPath({ description: 'Key, key_…', graph: 'Public id of the key; your own will do.' }) })
+        .meta({ graph: 'A key to end.' }),
       answer: { outcome: revocation, trust: 'Trust envelope of the record.' },
       answered: 'The key has ended',
       example: { response: { id: example.id, status: 'revoked', revoked_at: '2026-02-01T09:30:00.000Z' } },
@@ -169,14 +184,12 @@ export const keys = noun({
       summary: 'Replace the key of the calling agent',
       description: 'Rotates the key that the agent was registered with, svc_agent_sk_…, as POST /keys/{id}/rotate does with any key.',
       graph: 'Replaces the key that the calling agent was registered with. Errors: RESOURCE_NOT_FOUND, VALIDATION_ERROR (key_ended), INSUFFICIENT_PERMISSIONS (missing_scope, outlives_maker).',
-      named: z
-        .object({ agentId: z.string().meta({ rest: 'id', scalar: 'ID', description: 'The calling agent: agent_…, its UUID, or me', graph: 'agent_…, its UUID, or me: the agent of the calling key.' }) })
-        .meta({ graph: 'The agent whose own key, svc_agent_sk_…, is replaced.' }),
+      named: z.object({ agentId: namedAgent }).meta({ graph: 'The agent whose own key, svc_agent_sk_…, is replaced.' }),
       input: rotationRequest,
       bodyOptional: true,
       answer: rotated,
       answered: 'The new key',
-      example: { path: { id: 'agent_01JQ2jX9bLq7RtYpMwVsZe' }, body: { grace_hours: 24 }, response: exampleAgentRotation },
+      example: { path: { id: EXAMPLE_AGENT }, body: { grace_hours: 24 }, response: exampleAgentRotation },
     },
   },
 });

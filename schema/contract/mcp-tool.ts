@@ -33,7 +33,8 @@ export function mcpTool(id: string, row: Row, noun: Noun): McpTool {
 function outputOf({ answer }: Row, noun: Noun): z.ZodObject {
   if ('page' in answer) return z.object({ [noun.many]: z.array(restForm(noun.record)), total: z.int().min(0) });
   if ('gone' in answer) return z.object({ id: z.string(), deleted: z.literal(true) });
-  return restForm('outcome' in answer ? answer.outcome : noun.record);
+  if ('outcome' in answer) return restForm(answer.inRest?.shows ?? answer.outcome);
+  return restForm(noun.record);
 }
 
 const shapeOf = (schema: z.ZodObject | undefined): Record<string, z.ZodType> => (schema === undefined ? {} : restForm(schema).shape);

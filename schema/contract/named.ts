@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { capitalized, parametersOf, type Noun, type Row } from './noun.ts';
+import { idInPath } from './terms.ts';
 
 /** What the path of a row names: the members are the graph's arguments, and REST's parameters in their form. */
 export function namedBy(row: Row, noun: Noun): z.ZodObject {
@@ -8,5 +9,5 @@ export function namedBy(row: Row, noun: Noun): z.ZodObject {
 
 function idOf({ one, record }: Noun): z.ZodType {
   const prefix = String((record.shape['id'] as z.ZodType).meta()?.prefix);
-  return z.string().meta({ scalar: 'ID', description: `${capitalized(one)}, ${prefix}_…`, graph: `Public id of the ${one}.` });
+  return idInPath({ description: `${capitalized(one)}, ${prefix}_…`, graph: `Public id of the ${one}.` });
 }

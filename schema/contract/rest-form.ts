@@ -45,12 +45,17 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 }
 
 function objectForm(schema: z.ZodObject): z.ZodObject {
-  const plain = z.object(Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [restName(name, member), restForm(member as z.ZodType)])));
+  const members = Object.entries(schema.shape) as [string, z.ZodType][];
+  const renamed = members.map(([name, member]) => [restName(name, member), restForm(member)]);
+  const plain = z.object(Object.fromEntries(renamed) as z.ZodRawShape);
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
   const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {
     const { error } = rules.safeParse(fromRest(schema, payload.value));
-    for (const issue of error?.issues ?? []) payload.issues.push({ ...issue, path: issue.path.map((part) => (typeof part === 'string' ? restName(part, schema.shape[part]) : part)), input: payload.value } as z.core.$ZodRawIssue);
+    for (const issue of error?.issues ?? []) {
+      const path = issue.path.map((part) => (typeof part === 'string' ? restName(part, schema.shape[part]) : part));
+      payload.issues.push({ ...issue, path, input: payload.value } as z.core.$ZodRawIssue);
+    }
   });
   return documented(ruled, schema) as z.ZodObject;
 }

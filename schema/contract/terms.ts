@@ -54,6 +54,8 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
 }
 
 export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
+/** An id in a path, of whatever form. */
+export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) => z.string().meta({ scalar: 'ID', ...said });
 /** An id that a caller names; in the graph, what cannot be one names nothing. */
 export const namedId = (prefix: Prefix) => inRest(z.string().min(1).max(128), id(prefix));
 export const money = z.number().meta({ digits: 2 });

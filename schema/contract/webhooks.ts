@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import { EVENT_TYPES, EVERY_EVENT } from '../event-catalogue.ts';
 import { DISABLED_REASONS } from '../value-lists.ts';
-import { isUsableSecret } from '../webhook-secret.ts';
 import { delivery, eventType, exampleDelivery } from './deliveries.ts';
 import { noun } from './noun.ts';
 import { memberOf } from './rest-form.ts';
-import { environment, graphTypes, moment, namedAddress } from './terms.ts';
+import { environment, graphTypes, idInPath, moment } from './terms.ts';
+import { eventChoice, newWebhook, webhookTestRequest, webhookUpdate } from './webhook-requests.ts';
 
 /** Of one account in one environment. */
 export const MAX_WEBHOOKS = 16;
-const MAX_METADATA_KEYS = 50;
-const MAX_METADATA_LENGTH = 500;
-const MIN_SECRET_LENGTH = 8;
-const MAX_SECRET_LENGTH = 256;
 
-const eventChoice = z.enum([...EVENT_TYPES, EVERY_EVENT]).meta({ scalar: 'String' });
-const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, { name: 'WebhookDisabledReason', description: 'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key that made it has ended.' });
+const disabledReason = z.enum(DISABLED_REASONS).register(graphTypes, {
+  name: 'WebhookDisabledReason',
+  description: 'Why a webhook is off: its receiver answered 410, 20 events in a row could not be delivered, or the grant or key that made it has ended.',
+});
 
 const webhookStats = z
   .object({
     delivered: z.int().min(0).meta({ description: 'Events that arrived', graph: 'Events that arrived.' }),
-    failed: z.int().min(0).meta({ description: 'Events that were given up after their last attempt', graph: 'Events that were given up after their last attempt.' }),
+    failed: z.int().min(0).meta({
+      description: 'Events that were given up after their last attempt',
+      graph: 'Events that were given up after their last attempt.',
+    }),
     lastSuccessAt: moment.nullable().meta({ graph: 'When something arrived last.' }),
     lastFailureAt: moment.nullable().meta({ description: 'Of an attempt', graph: 'When an attempt failed last.' }),
   })
@@ -34,55 +34,27 @@ export const webhook = z
     events: z.array(eventChoice).meta({ graph: 'Event types, or * alone for all that its maker may read.' }),
     active: z.boolean().meta({ graph: 'Whether events are sent.' }),
     metadata: z.record(z.string(), z.string()).meta({ graph: 'Texts of your own, part of every message.' }),
-    secretPrefix: z.string().meta({ description: 'The beginning of the secret', graph: 'The beginning of the secret.' }),
-    apiVersion: z.string().meta({ description: 'Version that the messages follow: that of the request which made the webhook', graph: 'Dated version that the messages follow.' }),
+    secretPrefix: z.string().meta({
+      description: 'The beginning of the secret',
+      graph: 'The beginning of the secret.',
+    }),
+    apiVersion: z.string().meta({
+      description: 'Version that the messages follow: that of the request which made the webhook',
+      graph: 'Dated version that the messages follow.',
+    }),
     environment: environment.meta({ graph: 'Environment whose events it receives.' }),
     createdAt: moment.meta({ graph: 'When it was made.' }),
     updatedAt: moment.meta({ graph: 'When it was changed last.' }),
-    disabledReason: disabledReason.nullable().meta({ description: 'Why it was switched off by itself', graph: 'Why it was switched off by itself; null otherwise.' }),
+    disabledReason: disabledReason.nullable().meta({
+      description: 'Why it was switched off by itself',
+      graph: 'Why it was switched off by itself; null otherwise.',
+    }),
     stats: webhookStats.meta({ graph: 'How it fares.' }),
   })
-  .meta({ id: 'Webhook', graph: 'A subscription: events of the account, or of one workspace, are sent to its address.' });
-
-/** What a caller chooses of a subscription. */
-const chosen = {
-  url: namedAddress.meta({ description: 'https address of a public host', graph: 'https address of a public host.' }),
-  events: z
-    .array(eventChoice)
-    .min(1, 'name at least one event type, or ["*"] for all that you may read')
-    .max(EVENT_TYPES.length)
-    .refine((events) => !events.includes(EVERY_EVENT) || events.length === 1, '"*" stands alone')
-    .meta({ description: 'Event types, each readable with the scopes of the key, or ["*"] for all that it may read, later ones included' }),
-  metadata: z
-    .record(z.string().min(1).max(MAX_METADATA_LENGTH), z.string().max(MAX_METADATA_LENGTH))
-    .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA_KEYS, `must have at most ${MAX_METADATA_KEYS} keys`)
-    .meta({ description: `Up to ${MAX_METADATA_KEYS} texts of your own, part of every message` }),
-  secret: z
-    .string()
-    .min(MIN_SECRET_LENGTH)
-    .max(MAX_SECRET_LENGTH)
-    .refine(isUsableSecret, 'must be base64 behind whsec_; a secret of your own has another beginning')
-    .meta({ description: 'Signs the messages' }),
-};
-
-export const newWebhook = z
-  .object({
-    url: chosen.url.meta({ graph: 'https address of a public host, at most 2048 characters.' }),
-    events: chosen.events.meta({ graph: 'Event types, or ["*"] for all that the key may read.' }),
-    secret: chosen.secret.optional().meta({ graph: '8 to 256 characters; whsec_ and 32 random bytes when nothing is said.' }),
-    metadata: chosen.metadata.optional().meta({ graph: 'Up to 50 texts of at most 500 characters.' }),
-  })
-  .meta({ id: 'WebhookRequest', graph: 'A new subscription.' });
-
-export const webhookUpdate = z
-  .object({
-    url: chosen.url.optional(),
-    events: chosen.events.optional().meta({ graph: 'Replaces the whole list.' }),
-    active: z.boolean().optional().meta({ graph: 'Switches it on or off.' }),
-    metadata: chosen.metadata.optional().meta({ graph: 'Replaces all of it.' }),
-    secret: chosen.secret.optional().meta({ graph: 'The new secret; the previous one keeps signing beside it for 24 hours.' }),
-  })
-  .meta({ id: 'WebhookUpdate', graph: 'Changes to a subscription; what is left out stays.' });
+  .meta({
+    id: 'Webhook',
+    graph: 'A subscription: events of the account, or of one workspace, are sent to its address.',
+  });
 
 /** A subscription with its secret, where that was set just now. */
 const webhookPayload = z
@@ -92,11 +64,12 @@ const webhookPayload = z
   })
   .register(graphTypes, { name: 'WebhookPayload', description: 'A subscription as it is now.' });
 const shownWithSecret = webhook.extend({ secret: z.string().optional().meta({ description: 'Shown only here and where it was set: keep it' }) }).meta({ id: 'WebhookSecretAnswer' });
-const withSecret = { outcome: webhookPayload, trust: 'Trust envelope of the subscription.', inRest: { shows: shownWithSecret, flat: 'webhook' } } as const;
+const withSecret = {
+  outcome: webhookPayload,
+  trust: 'Trust envelope of the subscription.',
+  inRest: { shows: shownWithSecret, flat: 'webhook' },
+} as const;
 
-export const webhookTestRequest = z
-  .object({ eventType: eventType.optional().meta({ description: 'The first type subscribed to when nothing is said', graph: 'Type of the made-up event; the first one subscribed to when nothing is said.' }) })
-  .meta({ id: 'WebhookTestRequest', graph: 'A test of a subscription.' });
 const webhookTest = z
   .object({
     delivered: z.boolean().meta({ graph: 'Whether the receiver answered with 2xx.' }),
@@ -121,7 +94,7 @@ const example = {
   stats: { delivered: 0, failed: 0, last_success_at: null, last_failure_at: null },
 };
 
-const named = z.object({ id: z.string().meta({ rest: 'webhook_id', scalar: 'ID', description: 'Webhook, a UUID', graph: 'Its UUID.' }) });
+const named = z.object({ id: idInPath({ rest: 'webhook_id', description: 'Webhook, a UUID', graph: 'Its UUID.' }) });
 
 export const webhooks = noun({
   one: 'webhook',
@@ -176,7 +149,12 @@ export const webhooks = noun({
       description: 'Nothing more is sent to it, and the record of its deliveries is gone as well.',
       graph: 'Ends a subscription, with all that was still to be delivered. Errors: RESOURCE_NOT_FOUND.',
       named: named.meta({ graph: 'A subscription to end.' }),
-      answer: { gone: webhook, description: 'The subscription that is gone.', id: 'Its UUID.', trust: 'Trust envelope of the record.' },
+      answer: {
+        gone: webhook,
+        description: 'The subscription that is gone.',
+        id: 'Its UUID.',
+        trust: 'Trust envelope of the record.',
+      },
       answered: 'It is gone',
     },
     testWebhook: {
@@ -189,7 +167,14 @@ export const webhooks = noun({
       bodyOptional: true,
       answer: { outcome: webhookTest, trust: 'Trust envelope of the record.' },
       answered: 'What came of it',
-      example: { body: { event_type: exampleDelivery.event_type }, response: { delivered: true, event_type: exampleDelivery.event_type, delivery: { ...exampleDelivery, test: true } } },
+      example: {
+        body: { event_type: exampleDelivery.event_type },
+        response: {
+          delivered: true,
+          event_type: exampleDelivery.event_type,
+          delivery: { ...exampleDelivery, test: true },
+        },
+      },
     },
   },
 });

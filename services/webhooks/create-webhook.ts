@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { newWebhook } from '../../schema/contract/webhooks.ts';
+import { newWebhook } from '../../schema/contract/webhook-requests.ts';
 import { assertCredentialStands } from '../identity/keys/credential-standing.ts';
 import type { Principal, RequestContext } from '../../schema/principal.ts';
 import { insertEndpoint } from './endpoint-store.ts';

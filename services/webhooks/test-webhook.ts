@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Principal } from '../../schema/principal.ts';
-import { webhookTestRequest } from '../../schema/contract/webhooks.ts';
+import { webhookTestRequest } from '../../schema/contract/webhook-requests.ts';
 import { EVERY_EVENT, readableEventTypes, type EventType } from '../../schema/event-catalogue.ts';
 import type { Delivery } from './delivery.ts';
 import { claimedDeliveries, insertDelivery, requireDelivery } from './delivery-store.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { webhookUpdate } from '../../schema/contract/webhooks.ts';
+import { webhookUpdate } from '../../schema/contract/webhook-requests.ts';
 import { assertCredentialStands } from '../identity/keys/credential-standing.ts';
 import type { Principal } from '../../schema/principal.ts';
 import { changeEndpoint, requireWebhook } from './endpoint-store.ts';

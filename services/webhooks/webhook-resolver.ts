@@ -36,7 +36,10 @@ export class WebhookResolver {
   }
 
   @Query('getWebhook')
-  async webhook(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'UUID of the subscription.' }) id: string): Answer<'getWebhook'> {
+  async webhook(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'UUID of the subscription.' }) id: string,
+  ): Answer<'getWebhook'> {
     const principal = assertAction(context.principal, 'webhook:read');
     return this.#shown(await this.#services.database.asTenant(principal, (em) => requireWebhook(em, id)), context);
   }
@@ -53,7 +56,12 @@ export class WebhookResolver {
       const totalCount = await countWebhooks(em, all);
       const page = await parsePage(args, () => Promise.resolve(totalCount));
       const rows = await listWebhooks(em, all, page);
-      return connectionOf(rows.map((row) => this.#shown(row, context)), page, totalCount, this.#trust(context, rows.length));
+      return connectionOf(
+        rows.map((row) => this.#shown(row, context)),
+        page,
+        totalCount,
+        this.#trust(context, rows.length),
+      );
     });
   }
 
@@ -76,7 +84,10 @@ export class WebhookResolver {
   }
 
   @Mutation('createWebhook')
-  async createWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('createWebhook')) input: object): Answer<'createWebhook'> {
+  async createWebhook(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('createWebhook')) input: object,
+  ): Answer<'createWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
       effect: webhookEffect,
@@ -87,7 +98,10 @@ export class WebhookResolver {
   }
 
   @Mutation('updateWebhook')
-  async updateWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('updateWebhook')) { id, ...changes }: { id: string }): Answer<'updateWebhook'> {
+  async updateWebhook(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('updateWebhook')) { id, ...changes }: { id: string },
+  ): Answer<'updateWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const shown = await exactlyOnce(this.#services.database, context, {
       effect: webhookEffect,
@@ -98,7 +112,10 @@ export class WebhookResolver {
   }
 
   @Mutation('deleteWebhook')
-  async deleteWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteWebhook')) { id }: { id: string }): Answer<'deleteWebhook'> {
+  async deleteWebhook(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('deleteWebhook')) { id }: { id: string },
+  ): Answer<'deleteWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const { database } = this.#services;
     await exactlyOnce(database, context, {
@@ -115,7 +132,10 @@ export class WebhookResolver {
   }
 
   @Mutation('testWebhook')
-  async testWebhook(@Ctx() context: RequestContext, @Arg('input', inputOf('testWebhook')) { id, ...choice }: { id: string }): Answer<'testWebhook'> {
+  async testWebhook(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('testWebhook')) { id, ...choice }: { id: string },
+  ): Answer<'testWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
       effect: attemptEffect,
@@ -126,7 +146,13 @@ export class WebhookResolver {
   }
 
   @ofDeliveries.Mutation('redeliverWebhook')
-  async redeliverWebhook(@Ctx() context: RequestContext, @Arg('input', ofDeliveries.inputOf('redeliverWebhook')) { webhookId, deliveryId }: { webhookId: string; deliveryId: string }): DeliveryAnswer<'redeliverWebhook'> {
+  async redeliverWebhook(
+    @Ctx() context: RequestContext,
+    @Arg(
+      'input',
+      ofDeliveries.inputOf('redeliverWebhook'),
+    ) { webhookId, deliveryId }: { webhookId: string; deliveryId: string },
+  ): DeliveryAnswer<'redeliverWebhook'> {
     const principal = assertAction(context.principal, 'webhook:write');
     const delivery = await exactlyOnce(this.#services.database, context, {
       effect: attemptEffect,
@@ -148,7 +174,10 @@ export class WebhookResolver {
 
   #shown(endpoint: Endpoint, context: RequestContext): GraphRecord<typeof webhook> {
     const { isActive: active, delivered, failed, lastSuccessAt, lastFailureAt } = endpoint;
-    return { ...presentRecord(webhook, endpoint, { active, stats: { delivered, failed, lastSuccessAt, lastFailureAt } }), trust: this.#trust(context, 1) };
+    return {
+      ...presentRecord(webhook, endpoint, { active, stats: { delivered, failed, lastSuccessAt, lastFailureAt } }),
+      trust: this.#trust(context, 1),
+    };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {

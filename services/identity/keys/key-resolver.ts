@@ -42,18 +42,31 @@ export class KeyResolver {
   }
 
   @Mutation('createKey')
-  async createKey(@Ctx() context: RequestContext, @Arg('input', inputOf('createKey')) input: object): Answer<'createKey'> {
+  async createKey(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('createKey')) input: object,
+  ): Answer<'createKey'> {
     const principal = assertKeyManager(context, 'key:create');
     const pair = await exactlyOnce(this.#services.database, context, {
       effect: keyPairEffect,
       act: (settle) => createKeyPair(this.#services, context, principal, input, settle),
       recall: (made): Promise<CreatedKeyPair> => Promise.resolve(made),
     });
-    return { keyPairId: publicId('kp', pair.keyPairId), name: pair.name, scopes: [...pair.scopes], live: presentNewKey(pair.live), test: presentNewKey(pair.test), trust: this.#trust(context, 2) };
+    return {
+      keyPairId: publicId('kp', pair.keyPairId),
+      name: pair.name,
+      scopes: [...pair.scopes],
+      live: presentNewKey(pair.live),
+      test: presentNewKey(pair.test),
+      trust: this.#trust(context, 2),
+    };
   }
 
   @Mutation('revokeKey')
-  async revokeKey(@Ctx() context: RequestContext, @Arg('input', inputOf('revokeKey')) { id }: { id: string }): Answer<'revokeKey'> {
+  async revokeKey(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('revokeKey')) { id }: { id: string },
+  ): Answer<'revokeKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const revokedAt = await exactlyOnce(this.#services.database, context, {
       effect: revocationEffect,
@@ -65,7 +78,10 @@ export class KeyResolver {
   }
 
   @Mutation('rotateKey')
-  async rotateKey(@Ctx() context: RequestContext, @Arg('input', inputOf('rotateKey')) { id, ...grace }: { id: string }): Answer<'rotateKey'> {
+  async rotateKey(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('rotateKey')) { id, ...grace }: { id: string },
+  ): Answer<'rotateKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {
       effect: rotationEffect,
@@ -76,7 +92,10 @@ export class KeyResolver {
   }
 
   @Mutation('rotateAgentKey')
-  async rotateAgentKey(@Ctx() context: RequestContext, @Arg('input', inputOf('rotateAgentKey')) { agentId, ...grace }: { agentId: string }): Answer<'rotateAgentKey'> {
+  async rotateAgentKey(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('rotateAgentKey')) { agentId, ...grace }: { agentId: string },
+  ): Answer<'rotateAgentKey'> {
     const principal = assertKeyManager(context, 'key:write');
     const rotation = await exactlyOnce(this.#services.database, context, {
       effect: rotationEffect,
@@ -86,7 +105,10 @@ export class KeyResolver {
     return this.#present(rotation, context);
   }
 
-  #present({ fresh, previousId, previousEndsAt, trustScore }: Rotation, context: RequestContext): Awaited<Answer<'rotateKey'>> {
+  #present(
+    { fresh, previousId, previousEndsAt, trustScore }: Rotation,
+    context: RequestContext,
+  ): Awaited<Answer<'rotateKey'>> {
     const { id, key, prefix, last4, createdAt } = presentNewKey(fresh);
     return { id, key, prefix, last4, previousKeyId: publicId('key', previousId), previousKeyExpiresAt: previousEndsAt, rotatedAt: createdAt, trustScore, trust: this.#trust(context, 1) };
   }
@@ -102,7 +124,15 @@ function presentKey(key: ApiKeyRecord): z.output<typeof apiKey> {
 }
 
 /** Shows a fresh key, the secret included. */
-function presentNewKey({ id, secret, kind, displayPrefix, last4, createdAt, expiresAt }: IssuedApiKey): z.output<typeof newKey> {
+function presentNewKey({
+  id,
+  secret,
+  kind,
+  displayPrefix,
+  last4,
+  createdAt,
+  expiresAt,
+}: IssuedApiKey): z.output<typeof newKey> {
   return { id: publicId('key', id), key: secret, prefix: displayPrefix, last4, ...classOf(kind), createdAt, expiresAt };
 }
 

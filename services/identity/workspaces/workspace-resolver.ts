@@ -33,24 +33,41 @@ export class WorkspaceResolver {
   }
 
   // REST has no row for one workspace.
-  @FieldQuery(() => Record, { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' })
-  async workspace(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string): Promise<ShownWorkspace> {
+  @FieldQuery(
+    () => Record,
+    { nullable: true, description: 'A workspace that the caller belongs to. Errors: RESOURCE_NOT_FOUND.' },
+  )
+  async workspace(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'Public id of the workspace.' }) id: string,
+  ): Promise<ShownWorkspace> {
     const principal = assertAction(context.principal, 'workspace:read');
     return this.#present(await this.#services.workspaces.require(principal, id), context);
   }
 
   @Query('listWorkspaces')
-  async workspaces(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Answer<'listWorkspaces'> {
+  async workspaces(
+    @Ctx() context: RequestContext,
+    @Args(() => PageArguments) args: PageArguments,
+  ): Answer<'listWorkspaces'> {
     const principal = assertAction(context.principal, 'workspace:read');
     const { workspaces } = this.#services;
     const totalCount = await workspaces.count(principal);
     const page = await parsePage(args, () => Promise.resolve(totalCount));
     const rows = await workspaces.list(principal, page);
-    return connectionOf(rows.map((row) => this.#present(row, context)), page, totalCount, this.#trust(context, rows.length));
+    return connectionOf(
+      rows.map((row) => this.#present(row, context)),
+      page,
+      totalCount,
+      this.#trust(context, rows.length),
+    );
   }
 
   @Mutation('createWorkspace')
-  async createWorkspace(@Ctx() context: RequestContext, @Arg('input', inputOf('createWorkspace')) input: object): Answer<'createWorkspace'> {
+  async createWorkspace(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('createWorkspace')) input: object,
+  ): Answer<'createWorkspace'> {
     const principal = assertAction(context.principal, 'workspace:create');
     const { database, region, workspaces, clock } = this.#services;
     const made = await exactlyOnce(database, context, {
@@ -63,14 +80,22 @@ export class WorkspaceResolver {
   }
 
   @Mutation('addWorkspaceAgent')
-  async addWorkspaceAgent(@Ctx() context: RequestContext, @Arg('input', inputOf('addWorkspaceAgent')) input: MemberToAdd): Answer<'addWorkspaceAgent'> {
+  async addWorkspaceAgent(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('addWorkspaceAgent')) input: MemberToAdd,
+  ): Answer<'addWorkspaceAgent'> {
     const principal = assertAction(context.principal, 'workspace:write');
     const { workspaceId, member, isNew } = await exactlyOnce(this.#services.database, context, {
       effect: membershipEffect,
       act: (settle) => addWorkspaceAgent(this.#services, context, principal, input, settle),
       recall: (outcome) => Promise.resolve(outcome),
     });
-    return { workspaceId: publicId('ws', workspaceId), member: presentRecord(workspaceMember, member, {}), isNew, trust: this.#trust(context, 1) };
+    return {
+      workspaceId: publicId('ws', workspaceId),
+      member: presentRecord(workspaceMember, member, {}),
+      isNew,
+      trust: this.#trust(context, 1),
+    };
   }
 
   /** Entity resolver: the workspace behind a reference of another subgraph, for those who belong to it. */
@@ -79,7 +104,14 @@ export class WorkspaceResolver {
   }
 
   #present(row: Workspace, context: RequestContext): ShownWorkspace {
-    return { ...presentRecord(workspace, row, { members: row.members.map((member) => presentRecord(workspaceMember, member, {})) }), trust: this.#trust(context, 1) };
+    return {
+      ...presentRecord(
+        workspace,
+        row,
+        { members: row.members.map((member) => presentRecord(workspaceMember, member, {})) },
+      ),
+      trust: this.#trust(context, 1),
+    };
   }
 
   #trust(context: RequestContext, records: number): TrustEnvelope {
