@@ -144,7 +144,7 @@ export function createComputePool({ threads = availableParallelism(), maxQueue =
       const arrived = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
       await Promise.all(Array.from({ length: threads + SPARE_THREADS }, () => piscina.run({ arrived, threads: threads + SPARE_THREADS }, { name: 'warm' })));
     },
-    stats: () => ({ threads, queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
+    stats: () => ({ threads: Math.min(threads, piscina.threads.length), queued: waiting(), running: open.size - waiting(), completed: piscina.completed, utilization: piscina.utilization }),
     close: async () => {
       closed = true;
       for (const task of open) end(task);

@@ -5,6 +5,9 @@ import type { Failure } from './outcome.ts';
 import { runTask } from './tasks.ts';
 import type { TaskInput, TaskName, TaskOutcome } from './tasks.ts';
 import { CANCELLED, QUEUED, RUNNING } from './task-state.ts';
+import { stepBehind } from './thread-priority.ts';
+
+stepBehind();
 
 /** What the pool sends to a thread. */
 export interface WorkOrder<Name extends TaskName = TaskName> {

@@ -15,7 +15,7 @@ test('the soft limit is what counts', () => {
 });
 
 test('it is read from the system where that is Linux', () => {
-  const program = `import { openFilesLimit } from '../../platform/config/processes/config/open-files.ts'; console.log(openFilesLimit())`;
+  const program = `import { openFilesLimit } from './processes/config/open-files.ts'; console.log(openFilesLimit())`;
   const shell = 'ulimit -n $2; exec "$0" --input-type=module --eval "$1"';
   const read = (limit: number) => Number(execFileSync('sh', ['-c', shell, process.execPath, program, String(limit)]));
   expect([read(700), read(1200)]).toEqual(process.platform === 'linux' ? [700, 1200] : [4_096, 4_096]);
