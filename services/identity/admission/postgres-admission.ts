@@ -19,8 +19,8 @@ import { enterWorkspace, WorkspaceStore } from '../workspaces/workspace-store.ts
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
 const ACCESS_TOKEN_PATTERN = /^svc_at_[A-Za-z0-9_-]{43}$/;
 const NONCE_PATTERN = /^[A-Za-z0-9_-]{8,128}$/;
-/** So many requests of one caller at a time crowd nobody: a page that shows many things asks for them all at once. */
-const MODEST = 32;
+/** So many requests of one caller at a time crowd nobody: what came while this process was busy comes to it all at once. */
+const MODEST = 100;
 const PARAM = { param: 'header:Authorization' };
 
 export interface PostgresAdmissionOptions {
