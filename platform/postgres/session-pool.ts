@@ -77,11 +77,11 @@ export class SessionPool {
    */
   refuseWhenOverloaded(announced: number, isModest: boolean): void {
     // As many questions as there are connections are being answered, however they share lines.
-    const asked = Math.max(0, this.#lines.pending - this.pool.options.max);
+    const asked = Math.max(0, this.#lines.pending + announced - this.pool.options.max);
     // Nobody waits where places are free, and accounts wait for places of their own only.
     const crowded = [this.#turns, this.#questions].filter(({ free }) => free === 0);
     const before = (of: (turns: FairTurns) => number): number => crowded.reduce((sum, turns) => sum + of(turns), asked);
-    const isTooLong = isModest ? before((turns) => turns.waitingTenants) >= LONGEST : this.#queue.isTooLong(announced + before((turns) => turns.waiting));
+    const isTooLong = isModest ? before((turns) => turns.waitingTenants) >= LONGEST : this.#queue.isTooLong(before((turns) => turns.waiting));
     if (isTooLong) throw OVERLOADED;
   }
 
