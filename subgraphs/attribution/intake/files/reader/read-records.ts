@@ -177,5 +177,5 @@ function hasMoreThan({ starts, ends, count }: RowCells, columns: number): boolea
 }
 
 function quoted(data: Uint8Array, start: number, end: number): string {
-  return Buffer.from(data.subarray(start, Math.min(end, start + 4 * QUOTED_CHARACTERS))).toString().slice(0, QUOTED_CHARACTERS);
+  return Buffer.from(data.subarray(start, Math.min(end, start + 4 * QUOTED_CHARACTERS))).toString().slice(0, QUOTED_CHARACTERS).toWellFormed();
 }

@@ -143,7 +143,7 @@ function fits(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): 
 }
 
 function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalColumn, number>, fitting: readonly KindShape[]): RefusedFileError {
-  const found = header.map((name) => `"${printable(name.replace(/^\uFEFF/, '').slice(0, 64))}"`).slice(0, 50).join(', ') || 'none';
+  const found = header.map((name) => `"${printable(name.replace(/^\uFEFF/, '').slice(0, 64).toWellFormed())}"`).slice(0, 50).join(', ') || 'none';
   const wanted = SHAPES.map((shape) => {
     const missing = [...shape.required.filter((name) => !columns.has(name)), ...anyOfMissing(shape, columns)];
     const excess = shape.excluded.filter((name) => columns.has(name));

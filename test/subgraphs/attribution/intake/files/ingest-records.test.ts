@@ -124,6 +124,12 @@ describe('rows that are refused', () => {
     expect(report).toMatchObject({ rowsAccepted: 1, rowsRejected: 1, firstErrors: [{ line: 3, column: 'path', code: 'path_too_long', message: 'the path has more than 10,000 steps' }] });
   });
 
+  test('a value that is quoted in part ends with a whole character', async () => {
+    const orders = ['order_id,user_id,timestamp,revenue', ...['', 'x'].map((first) => `o,u,2025-01-01,${first}${'\u{1F4A5}'.repeat(400)}`)];
+    const { firstErrors } = await upload(store.clickhouse, newSource(), orders.join('\n'));
+    expect(firstErrors.map(({ code, message }) => [code, message.isWellFormed()])).toEqual([['not_a_number', true], ['not_a_number', true]]);
+  });
+
   test('a deployment may narrow the dates', async () => {
     const room = new ReadingRoom({ folder: join(tmpdir(), 'liftgraph-test-narrow'), rowDates: { earliestDay: '2025-06-01', maxAheadHours: 0 } });
     const now = new Date('2026-01-01T12:00:00Z');
