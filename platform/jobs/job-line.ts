@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProblemError } from '../../schema/problems.ts';
 import { FairTurns, type Release } from '../fair-turns.ts';
 import type { SqlEntityManager } from '../postgres/database.ts';
+import type { Logger } from '../telemetry/logs.ts';
 import { JOBS_SCHEMA as SCHEMA } from './jobs-migrations.ts';
 
 /** How many jobs of one tenant and share may run, and wait besides, at a time; any number may wait unless given. */
@@ -48,6 +49,7 @@ export interface JobLineOptions {
   readonly retryLimit: number;
   /** Of this queue, in this process. */
   readonly places: number;
+  readonly logger: Logger;
 }
 
 /** As much of a connection pool as is needed here. */
@@ -110,6 +112,7 @@ const COMING_BACK = 'back';
  */
 export class JobLine {
   readonly #sql: Sql;
+  readonly #logger: Logger;
   /** Of the queue: its name, how many of a share may run, attempts after the first one. */
   readonly #values: readonly [string, number | null, number];
   readonly #places: FairTurns;
@@ -117,8 +120,9 @@ export class JobLine {
   /** One of those who come back waits for a place: the one whose tenant's turn it is. */
   readonly #back = new FairTurns({ places: 1, perTenant: 1 });
 
-  constructor(sql: Sql, { queue, limits, retryLimit, places }: JobLineOptions) {
+  constructor(sql: Sql, { queue, limits, retryLimit, places, logger }: JobLineOptions) {
     this.#sql = sql;
+    this.#logger = logger;
     this.#values = [queue, limits?.running ?? null, retryLimit];
     this.#places = new FairTurns({ places, perTenant: places });
     // Large jobs leave one place of this process to the others.
@@ -182,7 +186,7 @@ export class JobLine {
           [this.#values[0], tenant, seconds],
         )
         // The job has done its work: that its cost is not on record is no reason to do it again.
-        .catch(() => undefined);
+        .catch((error: unknown) => this.#logger.warn({ err: error, queue: this.#values[0] }, 'a job is done, and the time that it took is not counted to its tenant'));
     };
   }
 

@@ -194,7 +194,7 @@ class BossJobs implements Jobs {
   async work<T>(queue: JobQueue<T>, options: WorkOptions<T>, handler: (job: Job<T>) => Promise<void>): Promise<void> {
     await this.#ensureQueue(queue.name);
     const { concurrency = 1, onExhausted } = options;
-    const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency });
+    const line = new JobLine(this.#boss.getDb(), { queue: queue.name, limits: queue.perShare, retryLimit: queue.retryLimit ?? RETRY_LIMIT, places: concurrency, logger: this.#logger });
     let standIns = 0;
     /** While a job waits, another worker takes jobs in its stead: one that waits for the place of large jobs holds up no small one. */
     const withStandIn = async <W>(wait: () => Promise<W>): Promise<W> => {
