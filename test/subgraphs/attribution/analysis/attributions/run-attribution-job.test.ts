@@ -54,17 +54,23 @@ describe('an attempt at an analysis', () => {
     expect((await caller.get('/attribution?per_page=2')).body).toMatchObject({ meta: { total: 3 } });
   });
 
+  /** An analysis that a new account has asked for, which nobody has begun. */
+  async function askForOne(): Promise<{ accountId: string; attributionId: string }> {
+    const caller = await Caller.register(house.root);
+    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
+    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
+    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
+    const { rows } = await owner.query<{ account_id: string }>('select account_id from attribution.attributions where id = $1', [attributionId]);
+    return { accountId: rows[0]!.account_id, attributionId };
+  }
+
   test.each([
     [30, 500_000, false],
     [30, 500_001, true],
     [6, 900_000, false],
     [499, 4_000, true],
   ])('on %i channels and %i touches orders its tasks as large ones: %s', async (channels, touches, isLarge) => {
-    const caller = await Caller.register(house.root);
-    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
-    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
-    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
-    const { rows } = await owner.query<{ account_id: string }>('select account_id from attribution.attributions where id = $1', [attributionId]);
+    const { accountId, attributionId } = await askForOne();
     const { database, pubSub, jobs } = house.backing;
     const asked: unknown[] = [];
     const services = {
@@ -77,18 +83,14 @@ describe('an attempt at an analysis', () => {
         stored: { preceding: null },
       }),
     } as unknown as RunWorkerServices;
-    const data = { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision: 1, delayMs: 0 };
+    const data = { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 };
     const turnOutLarge = async (): Promise<void> => void asked.push('turns out large');
     await runAttributionJob(services, { id: 'job', attempt: 1, signal: new AbortController().signal, data, turnOutLarge } as Parameters<typeof runAttributionJob>[1]);
-    expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [rows[0]!.account_id, isLarge]]);
+    expect(asked).toEqual([...(isLarge ? ['turns out large'] : []), [accountId, isLarge]]);
   });
 
   test('waits aside while the store has no memory for it, and gives up soon', async () => {
-    const caller = await Caller.register(house.root);
-    const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: 'user_id,timestamp,channel\nu1,2026-01-05T10:00:00Z,email\n' } });
-    const { body } = await caller.post('/attribution', { data_source_id: source.body['data_source_id'], date_range: ['2026-01-01', '2026-01-31'] }, { prefer: 'respond-async' });
-    const attributionId = uuidFromPublicId('attr', String(body['id']))!;
-    const { rows } = await owner.query<{ account_id: string }>('select account_id from attribution.attributions where id = $1', [attributionId]);
+    const { accountId, attributionId } = await askForOne();
     const { database, pubSub, jobs } = house.backing;
     const told: string[] = [];
     const services = {
@@ -99,7 +101,7 @@ describe('an attempt at an analysis', () => {
       },
     } as Omit<RunWorkerServices, 'pool' | 'signResult'> as RunWorkerServices;
     const aside = async () => told.push('stepped aside') > 0;
-    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId: rows[0]!.account_id, environment: 'live', attributionId, revision: 1, delayMs: 0 }, aside } as unknown as Parameters<typeof runAttributionJob>[1];
+    const job = { id: 'job', attempt: 1, signal: new AbortController().signal, data: { accountId, environment: 'live', attributionId, revision: 1, delayMs: 0 }, aside } as unknown as Parameters<typeof runAttributionJob>[1];
     await expect(runAttributionJob(services, job)).rejects.toThrow('no memory');
     expect(told).toEqual(['tried', 'stepped aside', 'tried', 'stepped aside', 'tried']);
   });
