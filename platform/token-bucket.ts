@@ -25,4 +25,9 @@ export class TokenBucket {
     this.#tokens -= tokens;
     return true;
   }
+
+  /** Puts back what was taken for nothing. */
+  giveBack(tokens: number): void {
+    this.#tokens = Math.min(this.#limits.burst, this.#tokens + tokens);
+  }
 }

@@ -25,4 +25,9 @@ export class Arrivals {
     if (this.#buckets.size > REMEMBERED) this.#buckets.delete(longestGone!);
     return !bucket.take(1, nowMs);
   }
+
+  /** One that came has to come again, through no fault of its own. */
+  giveBack(address: string): void {
+    this.#buckets.get(address)?.giveBack(1);
+  }
 }

@@ -265,6 +265,8 @@ export class Connections {
     this.#moves += 1;
     connection.answers -= 1;
     if (endsConnection(response)) connection.isGoing = true;
+    // Who would have kept its connection comes anew for every request now.
+    if (this.#isEnding) this.#arrivals?.giveBack(connection.block);
     if (connection.answers > 0) return;
     connection.newest = null;
     connection.wasAnswered = true;

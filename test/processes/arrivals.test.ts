@@ -12,6 +12,17 @@ test('an address may come so often at once, then at an even rate; others are not
   expect(letIn('a', 0, 1)).toBe(0);
 });
 
+test('what is given back may be used again, and no more than that', () => {
+  const arrivals = new Arrivals({ burst: 2, perSecond: 0 });
+  const isTooFast = () => arrivals.isTooFast('a', 0);
+  arrivals.giveBack('a');
+  expect([isTooFast(), isTooFast(), isTooFast()]).toEqual([false, false, true]);
+  arrivals.giveBack('a');
+  expect([isTooFast(), isTooFast()]).toEqual([false, true]);
+  for (let time = 0; time < 5; time += 1) arrivals.giveBack('a');
+  expect([isTooFast(), isTooFast(), isTooFast()]).toEqual([false, false, true]);
+});
+
 test('who has not come for long is forgotten once many others have', () => {
   const arrivals = new Arrivals({ burst: 1, perSecond: 0 });
   expect(arrivals.isTooFast('a', 0)).toBe(false);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen, type ListeningServer, type ServerOptions } from '../../processes/http-server.ts';
-import { heard } from '../raw-http.ts';
+import { exchange, heard } from '../raw-http.ts';
 
 const DRAIN_MS = 15_000;
 /** Two seconds for whoever has not said anything, and what a slow machine takes. */
@@ -16,8 +16,8 @@ const LIMITS = { max: 1_000, maxPerAddress: 1_000 };
 const longAnswer: ServerOptions['handler'] = (_request, response) =>
   void sleep(LONG_ANSWER_MS).then(() => response.end('whole'));
 
-async function open(handler = longAnswer): Promise<ListeningServer> {
-  return listen({ host: '127.0.0.1', port: 0, handler, refusal: () => REFUSAL, limits: LIMITS });
+async function open(handler = longAnswer, limits = LIMITS): Promise<ListeningServer> {
+  return listen({ host: '127.0.0.1', port: 0, handler, refusal: () => REFUSAL, limits });
 }
 
 const answered = (text: string): number => text.match(/HTTP\/1\.1 200/g)?.length ?? 0;
@@ -57,6 +57,15 @@ test('at the end, requests that came together are all answered, and the last ans
   expect(answered(await answers)).toBe(3);
   expect((await answers).match(/Connection: close/gi)).toHaveLength(1);
   await server.drain(DRAIN_MS);
+});
+
+test('at the end, who comes anew for every request since each answer ends its connection never comes too fast', async () => {
+  const server = await open((_request, response) => void response.end('whole'), { max: 1_000, maxPerAddress: 16 });
+  server.announceEnd();
+  let answers = 0;
+  for (let time = 0; time < 1_000; time += 1) answers += answered(await exchange(`http://127.0.0.1:${server.port}`, GET));
+  await server.drain(DRAIN_MS);
+  expect(answers).toBe(1_000);
 });
 
 test('behind the answer that ends a connection nothing is answered, so nothing is done', async () => {
