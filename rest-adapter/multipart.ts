@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ProblemError } from '../schema/problems.ts';
@@ -13,13 +12,19 @@ export interface FilePart {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** Delimiters in a row cost the parser up to a second of the main thread per megabyte. */
+const MOST_PARTS = 128;
+/** Its media type and, quoted or not, its boundary: 70 characters at most (RFC 2046 §5.1.1). */
+const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
+
 /**
  * Hands the first file of a `multipart/form-data` body (RFC 7578) to `use` as a stream; fields and further files
  * are skipped. Resolves when both the body and `use` are done.
  * @throws ProblemError `invalid_request` for a body without a file or one that is no multipart; what `use` throws.
  */
 export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIterable<Buffer>, use: (file: FilePart) => Promise<T>): Promise<T> {
-  const parser = createParser(headers);
+  const boundary = boundaryOf(headers);
+  const parser = createParser(boundary);
   let used: Promise<T> | undefined;
   let part: BusboyFileStream | undefined;
   const parsed = new Promise<never>((_resolve, reject) => {
@@ -36,7 +41,7 @@ export async function firstFile<T>(headers: IncomingHttpHeaders, body: AsyncIter
       used.then(() => stream.resume(), reject);
     });
   });
-  const read = pipeline(Readable.from(body), parser).catch((error: unknown) => {
+  const read = pipeline(withFewParts(body, boundary), parser).catch((error: unknown) => {
     // The parser tells its part nothing when it is destroyed: whoever reads that would wait forever.
     part?.destroy(error as Error);
     return unreadable(error);
@@ -55,12 +60,28 @@ async function* complete(stream: BusboyFileStream): AsyncGenerator<Uint8Array> {
   }
 }
 
-function createParser(headers: IncomingHttpHeaders): BusboyInstance {
-  try {
-    return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: 128, headerPairs: 32 } });
-  } catch (error) {
-    return unreadable(error);
+/** @throws ProblemError `invalid_request` behind the part that is one too many */
+async function* withFewParts(body: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer> {
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  let parts = 0;
+  for await (const chunk of body) {
+    for (let at = chunk.indexOf(delimiter); at >= 0; at = chunk.indexOf(delimiter, at + delimiter.length)) {
+      parts += 1;
+      if (parts > MOST_PARTS) throw new ProblemError('invalid_request', `The form has more than ${MOST_PARTS} parts. Send one part with a file name, as curl -F file=@rows.csv does.`, { code: 'too_many_parts' });
+    }
+    yield chunk;
   }
+}
+
+function boundaryOf({ 'content-type': contentType = '' }: IncomingHttpHeaders): string {
+  const [, quoted, plain] = FORM.exec(contentType) ?? [];
+  return quoted ?? plain ?? unreadable(new Error('no boundary of up to 70 characters'));
+}
+
+/** The parser is told our reading of the header, so that both look for the same boundary. */
+function createParser(boundary: string): BusboyInstance {
+  const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
+  return new Busboy({ headers, limits: { fieldSize: 64 * 1024, fields: 100, files: 16, parts: MOST_PARTS, headerPairs: 32 } });
 }
 
 function unreadable(error: unknown): never {

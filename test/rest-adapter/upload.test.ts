@@ -239,6 +239,7 @@ describe('multipart/form-data', () => {
 
   test.each([
     ['without a boundary', 'multipart/form-data', 'x'],
+    ['with a boundary of 71 characters', `multipart/form-data; boundary=${'b'.repeat(71)}`, `--${'b'.repeat(71)}\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n--${'b'.repeat(71)}--`],
     ['cut off in a file', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n1,'],
     ['that is something else', 'multipart/form-data; boundary=b', 'a,b\n1,2\n'],
   ])('a form %s is 400', async (_what, contentType, body) => {
@@ -246,6 +247,29 @@ describe('multipart/form-data', () => {
     const response = await door.call('POST', PATH, { body, headers: { 'content-type': contentType } });
     expect(response.status).toBe(400);
     expect((await errorOf(response)).type).toBe('invalid_request');
+  });
+
+  test.each([
+    ['plain', 'boundary=b=1'],
+    ['quoted', 'charset=utf-8; boundary="b=1"'],
+  ])('a %s boundary is read', async (_what, parameters) => {
+    const port = recording();
+    await using door = await openDoor(port);
+    const body = '--b=1\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n--b=1--';
+    const response = await door.call('POST', PATH, { body, headers: { 'content-type': `multipart/form-data; ${parameters}` } });
+    expect(response.status).toBe(202);
+    expect(port.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['before the file', (parts: string, file: string) => parts + file],
+    ['behind the file', (parts: string, file: string) => file + parts],
+  ])('a form of a hundred thousand parts %s is 400 without being read to its end', async (_where, form) => {
+    await using door = await openDoor(recording());
+    const file = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\na,b\n\r\n';
+    const response = await door.call('POST', PATH, { body: form('--b\r\n\r\n'.repeat(100_000), file) + '--b--', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ type: 'invalid_request', code: 'too_many_parts' });
   });
 
   test('a form that is cut off before the port begins to read is 400', async () => {
