@@ -36,7 +36,9 @@ export async function watchEvents({ database, pubSub }: FeedServices, scope: Ten
   const isWithin = ({ workspaceId }: RecordedEvent): boolean => workspace === null || workspaceId === workspace.id;
   const told = pubSub.subscribe<RecordedEvent>(accountTopic(accountId, environment));
   try {
-    const from = after ?? (await database.asTenant(scope, (em) => lastPosition(em, environment)));
+    const last = await database.asTenant(scope, (em) => lastPosition(em, environment));
+    // Nobody has seen what is not there: were such a place believed, nothing would be told until it is reached.
+    const from = Math.min(after ?? last, last);
     const read = (position: number): Promise<RecordedEvent[]> => database.asTenant(scope, (em) => eventsAfter(em, environment, position, PAGE_SIZE));
     return { from, events: new SequencedWatch({ news: revived(told), placeOf: ({ position }) => position, read, pageSize: PAGE_SIZE, accepts: (event) => isWithin(event) && accepts(event) }, from) };
   } catch (error) {

@@ -122,6 +122,17 @@ describe.each(LAYOUTS)('what is live in the graph, %s', (layout) => {
       );
     });
 
+    test('a place that no state has reached yet is that of the present one: the next change is told', async () => {
+      const id = await connect();
+      const stream = socket.watch<StatusItem>(STATUS, { id, after: 1_000_000 });
+      const other = socket.watch<StatusItem>(STATUS, { id });
+      await other.next();
+      await change(id, `rows_accepted = 78`);
+      expect((await other.next())?.result.recordsSynced).toBe(78);
+      expect((await stream.next())?.result.recordsSynced).toBe(78);
+      await Promise.all([stream.close(), other.close()]);
+    });
+
     test('a state that changed while the connection was lost is read anew', async () => {
       const id = await connect();
       const stream = socket.watch<StatusItem>(STATUS, { id });

@@ -135,6 +135,12 @@ describe.each(LAYOUTS)('the main job, %s', (layout) => {
     expect(['pending', 'processing']).toContain(String(body['status']));
   });
 
+  test('a stream that goes on behind a place which the analysis has not reached ends with it', async () => {
+    const accepted = await caller.post('/attribution', { data_source_id: source, date_range: DATE_RANGE, model: 'causal' }, { prefer: 'respond-async' });
+    const stream = await caller.open('GET', `/attribution/${String(accepted.body['id'])}/stream?last_event_id=1000000`);
+    expect(sseEvents(await stream.text()).at(-1)?.event).toBe('result');
+  });
+
   test('a stream of rows is stored with its rejects, and sending it again changes nothing', async () => {
     const rows = ['user_id,timestamp,channel,campaign', 'a,2026-01-01T10:00:00Z,email,x', 'b,not a time,email,x', 'c,2026-01-02T10:00:00Z,,x', 'd,2026-01-03T10:00:00Z,"meta, ads",y'].join('\n');
     const { body: connected } = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: {} });

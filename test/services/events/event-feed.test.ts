@@ -74,6 +74,15 @@ test('an event is told with what was recorded, to its account alone', async () =
   expect(await take(await watch(account, 0), 1)).toEqual([recorded]);
 });
 
+test('a place that nothing has reached yet is the end of what there is: what comes is told', async () => {
+  const account = newUuid();
+  await record(account, ['agent_before']);
+  const feed = await watch(account, 1_000);
+  expect(feed.from).toBe(1);
+  const recorded = await record(account, ['agent_after']);
+  expect(await take(feed, 1)).toEqual(recorded);
+});
+
 test('what is recorded meanwhile waits for its turn: nobody sees a position before all lower ones', async () => {
   const account = newUuid();
   const feed = await watch(account, null);

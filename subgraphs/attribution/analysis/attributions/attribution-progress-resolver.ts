@@ -5,7 +5,7 @@ import { requireUuid } from '../../../../platform/identifiers.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
 import { AttributionProgressType, presentProgress } from './attribution-progress-type.ts';
 import { AttributionStore } from './attribution-store.ts';
-import { hasEventsAfter, watchProgress, type SequencedEvent } from './progress.ts';
+import { endOfProgress, watchProgress, type SequencedEvent } from './progress.ts';
 import type { RunAttributionServices } from './run-attribution.ts';
 
 interface WatchArguments {
@@ -41,10 +41,12 @@ export function attributionProgressResolver(services: Pick<RunAttributionService
 async function watch(services: Pick<RunAttributionServices, 'database' | 'pubSub'>, context: RequestContext, { id, after }: WatchArguments): Promise<AsyncIterable<SequencedEvent>> {
   const principal = assertAction(context.principal, 'attribution:read');
   const uuid = requireUuid('attr', id, 'attribution');
-  const last = after ?? 0;
-  const isOver = await services.database.asTenant(principal, async (em) => {
+  const seen = after ?? 0;
+  const { isOver, last } = await services.database.asTenant(principal, async (em) => {
     const attribution = await new AttributionStore(em).require(uuid);
-    return attribution.isFinished() && !(await hasEventsAfter(em, uuid, last));
+    const end = await endOfProgress(em, uuid, seen);
+    return { isOver: attribution.isFinished() && !end.holdsMore, last: end.last };
   });
-  return isOver ? NOTHING_FOLLOWS : watchProgress(services.database, services.pubSub, principal, uuid, last);
+  // A place that nothing has reached yet would hide the end, and the watcher would wait for ever.
+  return isOver ? NOTHING_FOLLOWS : watchProgress(services.database, services.pubSub, principal, uuid, Math.min(seen, last));
 }

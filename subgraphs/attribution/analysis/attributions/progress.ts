@@ -128,10 +128,13 @@ export function watchProgress(database: Database, pubSub: PubSub, scope: TenantS
   return new SequencedWatch(sequence, after);
 }
 
-/** Whether any event behind `after` is still kept. */
-export async function hasEventsAfter(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<boolean> {
-  const rows = await em.execute<unknown[]>(`select 1 from attribution.attribution_progress where attribution_id = ? and sequence > ? limit 1`, [attributionId, after]);
-  return rows.length > 0;
+/** Number of the last event of a run, and whether any behind `after` is still kept. */
+export async function endOfProgress(em: SqlEntityManager, attributionId: Uuid, after: number): Promise<{ readonly last: number; readonly holdsMore: boolean }> {
+  const [row] = await em.execute<[{ last: number; more: boolean }]>(
+    `select last_event as last, exists (select from attribution.attribution_progress where attribution_id = id and sequence > ?) as more from attribution.attributions where id = ?`,
+    [after, attributionId],
+  );
+  return { last: row.last, holdsMore: row.more };
 }
 
 /** How far each of these runs has come, in [0, 1]. */

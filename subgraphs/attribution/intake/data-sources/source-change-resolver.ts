@@ -6,7 +6,7 @@ import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { DataSourceStore } from './data-source-store.ts';
 import { presentDataSource } from './present-data-source.ts';
 import { SourceChangeType } from './source-change-type.ts';
-import { watchSource, type SourceState, type SourceWatchServices } from './source-watch.ts';
+import { lastSequence, watchSource, type SourceState, type SourceWatchServices } from './source-watch.ts';
 
 interface WatchArguments {
   readonly id: string;
@@ -38,8 +38,9 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
 async function watch(services: SourceWatchServices, context: RequestContext, { id, after }: WatchArguments): Promise<AsyncIterable<SourceState>> {
   const principal = assertAction(context.principal, 'dataSource:read');
   const uuid = requireUuid('ds', id, 'data source');
-  await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
-  return watchSource(services, principal, uuid, after ?? -1);
+  const source = await services.database.asTenant(principal, (em) => new DataSourceStore(em).require(uuid));
+  // A place that no state has reached yet would hide the changes until one does.
+  return watchSource(services, principal, uuid, Math.min(after ?? -1, lastSequence(source)));
 }
 
 function present({ sequence, source, at }: SourceState, context: RequestContext): SourceChangeType {

@@ -55,6 +55,11 @@ export function watchSource({ database, pubSub, clock }: SourceWatchServices, sc
   return new SequencedWatch<SourceState>({ news, placeOf: ({ sequence }) => sequence, read }, after);
 }
 
+/** The last place that a source can have without a further change. */
+export function lastSequence({ statusVersion }: DataSource): number {
+  return 2 * statusVersion + 1;
+}
+
 /** Two numbers for each version of the row: the second is for a lease that has run out without a further change. */
 function sequenceOf({ statusVersion, syncingUntil }: DataSource, leftMs: number): number {
   return 2 * statusVersion + (syncingUntil != null && leftMs <= 0 ? 1 : 0);
