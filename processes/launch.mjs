@@ -8,6 +8,7 @@ import { ensureInstalled, npmCommand, programOf, root, runNode, typescript } fro
 const commands = {
   start: { what: 'everything in one process: REST, GraphQL, a worker, the stores', run: (args) => runNode([...typescript('processes/start.ts'), ...args], { ownEnd: true }) },
   test: { what: 'the tests; arguments go to Jest', development: true, run: test },
+  'test:long': { what: 'what takes longer than npm test may: more, and the subgraphs apart; arguments go to Jest', development: true, run: testLong },
   explore: { what: 'the property tests on examples drawn anew, until one fails; arguments go to Jest', development: true, run: explore },
   'test:browser': { what: 'the pages in a real Chromium; arguments go to Jest', development: true, run: testBrowser },
   check: { what: 'types and lint', development: true, run: check },
@@ -19,7 +20,11 @@ const commands = {
 /** Test files wait for servers and leases half of their time: four at a time keep two cores busy. */
 const SIDE_BY_SIDE = '--maxWorkers=4';
 /** What measures how soon something happens: one at a time. */
-const ALONE = 'test/(faults/(admission|database-outage|graceful-stop|graphql-bombs)|services/webhooks/delivery-pace)\\.test';
+const ALONE = 'test/(faults/(admission|database-outage|graceful-stop|graphql-bombs\\.long)|services/webhooks/delivery-pace\\.long)\\.test';
+/** Of files that are no part of `npm test`. */
+const LONG = '\\.long\\.test\\.ts$';
+/** What a test file says that does more, or something else, in the long run: see test/run-length.ts. */
+const HAS_LONGER_RUN = /\b(?:sized|LAYOUTS)\b/;
 /**
  * What property tests draw their examples by, unless `--seed` names another: a test that turns red does so for what was
  * changed, and not for that day's draw. `npm run explore` draws others.
@@ -32,16 +37,34 @@ const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) 
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  const code = await jest([SIDE_BY_SIDE, ...ignoring('/test/browser/', ALONE)]);
+  return sideBySideThenAlone([], ignoring('/test/browser/', LONG));
+}
+
+/** What has a longer run, or what the arguments choose of it. */
+async function testLong(args) {
+  process.env.LIFTGRAPH_TEST_RUN = 'long';
+  if (args.length > 0) return jest(['--runInBand', ...args]);
+  const files = testFiles((text, file) => file.endsWith('.long.test.ts') || HAS_LONGER_RUN.test(text));
+  return sideBySideThenAlone(files, ignoring('/test/browser/'));
+}
+
+/** The files come first: what follows a pattern, Jest takes for another. */
+async function sideBySideThenAlone(files, options) {
+  const code = await jest([...files, SIDE_BY_SIDE, ...options, `--testPathIgnorePatterns=${ALONE}`]);
   // Whoever ends the tests by a signal wants no more of them.
   if (code > SIGNALLED) return code;
-  return (await jest(['--runInBand', ALONE])) || code;
+  const alone = testFiles((_text, file) => new RegExp(ALONE).test(file)).filter((file) => files.length === 0 || files.includes(file));
+  return (await jest([...alone, '--runInBand', ...options])) || code;
+}
+
+function testFiles(isMeant) {
+  const files = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts'));
+  return files.map((file) => join('test', file)).filter((file) => isMeant(readFileSync(join(root, file), 'utf8'), file));
 }
 
 /** Draws again and again. Jest names the seed of a failure. */
 async function explore(args) {
-  const files = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts') && readFileSync(join(root, 'test', file), 'utf8').includes("from 'fast-check'"));
-  const chosen = args.length > 0 ? args : files.map((file) => join('test', file));
+  const chosen = args.length > 0 ? args : testFiles((text) => text.includes("from 'fast-check'"));
   for (;;) {
     const code = await jest([SIDE_BY_SIDE, '--silent', `--seed=${randomInt(2 ** 31)}`, '--showSeed', ...chosen]);
     if (code !== 0) return code;

@@ -26,11 +26,14 @@ import { forwardRecords, serveRecords } from '../processes/records-transport.ts'
 import { buildSubgraphs, recordsPort } from '../processes/subgraph-set.ts';
 import { startWorker } from '../processes/worker.ts';
 import { freePort } from './free-port.ts';
+import { sized } from './run-length.ts';
 import { createTestClickHouse, createTestDatabase, PATIENCE_MS } from './platform.ts';
 
 /** How the house is laid out: everything in one process, or the subgraphs behind HTTP and WebSocket. */
 export type Layout = 'one process' | 'subgraphs apart';
-export const LAYOUTS: readonly Layout[] = ['one process', 'subgraphs apart'];
+/** Each run has one: together they have both. */
+export const LAYOUTS: readonly Layout[] = sized({ short: ['one process'], long: ['subgraphs apart'] });
+export const BOTH_LAYOUTS: readonly Layout[] = ['one process', 'subgraphs apart'];
 
 export interface House {
   /** `http://127.0.0.1:port`. */

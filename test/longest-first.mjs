@@ -23,7 +23,7 @@ function isFaultRun({ path }) {
 }
 
 function placeOf({ path }) {
-  const place = LONGEST.findIndex((name) => path.includes(`/${name}.test.`));
+  const place = LONGEST.findIndex((name) => path.includes(`/${name}.`));
   return place < 0 ? LONGEST.length : place;
 }
 

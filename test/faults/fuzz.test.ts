@@ -6,14 +6,15 @@ import { matchRoute, pathsOf } from '../../rest-adapter/contract.ts';
 import { errorBody, problemBody } from '../../rest-adapter/representations/error.ts';
 import { fillAccount } from '../filled-account.ts';
 import { Caller } from '../house.ts';
+import { sized } from '../run-length.ts';
 import { DataFolder } from './data-folder.ts';
 import { DECLARED, requests, type FuzzRequest } from './fuzz/requests.ts';
 import { INSPECTABLE, memoryKept, type Memory } from './inspected-memory.ts';
 import { Service } from './service.ts';
 import { UNLIMITED } from './unlimited.ts';
 
-/** `FUZZ_REQUESTS=1000000 npm test test/faults/fuzz` is the long run; `FUZZ_SEED` makes other requests. */
-const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? 50_000);
+/** `FUZZ_REQUESTS=1000000 npm test test/faults/fuzz` goes on for hours; `FUZZ_SEED` makes other requests. */
+const TOTAL = Number(process.env['FUZZ_REQUESTS'] ?? sized({ short: 4_000, long: 50_000 }));
 const SEED = Number(process.env['FUZZ_SEED'] ?? 380_154);
 const CHUNK = 1_000;
 /** Enough to keep the service busy; more would wait for the database's connections, and measure that. */

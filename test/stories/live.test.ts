@@ -7,7 +7,7 @@ import { uuidFromPublicId, type Uuid } from '../../platform/identifiers.ts';
 import { wholeAccount } from '../../platform/postgres/database.ts';
 import { daysAgo } from '../days-ago.ts';
 import { GraphSocket, type GraphStream } from '../graph-socket.ts';
-import { Caller, LAYOUTS, openHouse, type House } from '../house.ts';
+import { Caller, BOTH_LAYOUTS, openHouse, type House } from '../house.ts';
 
 const ROWS = `user_id,timestamp,channel,conversion,revenue\nu1,${daysAgo(30)}T00:00:00Z,email,0,0\nu1,${daysAgo(29)}T00:00:00Z,,1,10\nu2,${daysAgo(30)}T00:00:00Z,direct,0,0\n`;
 const MORE_ROWS = `user_id,timestamp,channel,conversion,revenue\nu3,${daysAgo(28)}T00:00:00Z,search,0,0\n`;
@@ -38,7 +38,7 @@ interface ChangeItem {
   readonly result: { readonly id: string; readonly status: string; readonly platformFeeCents: number; readonly agent: { readonly name: string }; readonly dataSource: { readonly name: string } } | null;
 }
 
-describe.each(LAYOUTS)('what is live in the graph, %s', (layout) => {
+describe.each(BOTH_LAYOUTS)('what is live in the graph, %s', (layout) => {
   let house: House;
   let owner: Client;
   let caller: Caller;

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { createClient, type Client } from 'graphql-ws';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import WebSocket from 'ws';
-import { Caller, LAYOUTS, openHouse, type House, type Json } from '../house.ts';
+import { Caller, BOTH_LAYOUTS, openHouse, type House, type Json } from '../house.ts';
 import { clock } from '../service-clock.ts';
 
 const FIXTURES = new URL('../compute/fixtures/', import.meta.url);
@@ -31,7 +31,7 @@ function sseEvents(text: string): EventSourceMessage[] {
   return events;
 }
 
-describe.each(LAYOUTS)('the main job, %s', (layout) => {
+describe.each(BOTH_LAYOUTS)('the main job, %s', (layout) => {
   let house: House;
   let caller: Caller;
   let source: string;
