@@ -3,6 +3,8 @@ import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import { typeNameOf, type Noun } from './noun.ts';
+import { rejects } from './rejects.ts';
+import { sources } from './sources.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
@@ -13,6 +15,8 @@ export const NOUNS = [
   webhooks,
   deliveries,
   keys,
+  sources,
+  rejects,
 ] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
