@@ -6,8 +6,7 @@ import { exactlyOnce } from '../services/idempotency/exactly-once.ts';
 import { idempotencyConflict } from '../services/idempotency/idempotency-key.ts';
 import { requireUuid } from '../platform/identifiers.ts';
 import type { Database } from '../platform/postgres/database.ts';
-import { contentKind, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
-import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
+import { contentKind, type IngestOutcome, type IngestRecords, type RecordUpload } from '../rest-adapter/call.ts';
 import { recordsReport, type ReceiveRecords, type RecordsReport } from '../subgraphs/attribution/intake/data-sources/records.ts';
 
 const uploadEffect = z.object({ report: recordsReport, contentDigest: z.string().nullable() });
@@ -65,5 +64,5 @@ function contentOf(context: RequestContext, upload: RecordUpload): Pick<ReturnTy
 
 /** What the REST door says of an upload. */
 function outcomeOf(report: RecordsReport, contentDigest: string | null): IngestOutcome {
-  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: report.firstErrors, warnings: report.warnings, contentDigest };
+  return { uploadId: report.uploadId, kind: report.kind, accepted: report.rowsAccepted, rejected: report.rowsRejected, errors: [...report.firstErrors], warnings: [...report.warnings], contentDigest };
 }

@@ -4,8 +4,7 @@ import { ProblemError } from '../schema/problems.ts';
 import type { RequestContext } from '../schema/principal.ts';
 import { PRINCIPAL_HEADER, type PrincipalTokens } from '../platform/graph/principal-token.ts';
 import type { StreamHandlers } from '../platform/graph/subgraph-server.ts';
-import type { IngestRecords } from '../rest-adapter/call.ts';
-import type { IngestOutcome } from '../rest-adapter/representations/ingest-report.ts';
+import type { IngestOutcome, IngestRecords } from '../rest-adapter/call.ts';
 
 /** Uploads between the gateway's process and that of the attribution subgraph: one HTTP request, streamed through. */
 const PATH = '/records?';

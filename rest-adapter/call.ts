@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { uploadReport } from '../schema/contract/ingest.ts';
 import type { ProblemType } from '../schema/problems.ts';
 import type { ExportFormat, ExportLevel } from '../schema/value-lists.ts';
 import type { Admission, Admitted } from '../services/identity/admission/admission.ts';
@@ -15,7 +17,6 @@ import type { GraphClient } from '../gateway/client.ts';
 import { originOf } from './client-address.ts';
 import type { Json, Operation, ValidRequest } from './operation.ts';
 import type { HealthReport } from './representations/health-report.ts';
-import type { IngestOutcome } from './representations/ingest-report.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import { isSandboxHost } from './sandbox-host.ts';
 import { CURRENT_VERSION, resolveApiVersion, type ApiVersion } from './versions.ts';
@@ -28,6 +29,12 @@ export interface RecordUpload {
   readonly contentEncoding: 'identity' | 'gzip';
   readonly fileName?: string;
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What came of an upload. */
+export interface IngestOutcome extends z.output<typeof uploadReport> {
+  /** Tells whether another upload brings the same content; null where it was not read to its end. Not shown. */
+  readonly contentDigest?: string | null;
 }
 
 /**

@@ -13,6 +13,7 @@ export const ENVIRONMENTS = ['live', 'sandbox'] as const;
 export const SOURCE_TYPES = ['ga4', 'shopify', 'meta_ads', 'google_ads', 'csv_upload'] as const;
 export const SOURCE_STATUSES = ['connected', 'syncing', 'error'] as const;
 export const SYNC_SCHEDULES = ['daily', 'weekly', 'realtime'] as const;
+export const SYNC_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 /** What may stand between the cells of a CSV file. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 

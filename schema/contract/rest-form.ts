@@ -47,7 +47,10 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 function objectForm(schema: z.ZodObject): z.ZodObject {
   const members = Object.entries(schema.shape) as [string, z.ZodType][];
   const renamed = members.map(([name, member]) => [restName(name, member), restForm(member)]);
-  const plain = z.object(Object.fromEntries(renamed) as z.ZodRawShape);
+  const open = z.object(Object.fromEntries(renamed) as z.ZodRawShape);
+  // What a strict object says of members that it does not know.
+  const { catchall } = schema.def;
+  const plain = catchall === undefined ? open : open.catchall(catchall as z.ZodType);
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
   const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {

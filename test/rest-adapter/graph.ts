@@ -81,7 +81,7 @@ const SDL = /* GraphQL */ `
   type DataSource {
     id: ID! type: DataSourceType! status: DataSourceStatus! firstSyncEta: DateTime lastSync: DateTime nextSync: DateTime recordsSynced: Int! healthScore: Float
     name: String! syncSchedule: SyncSchedule! agentId: ID workspaceId: ID brandId: ID currency: String baselineChannels: [String!]! createdAt: DateTime! error: SourceError
-    detail: DataSourceDetail trust: TrustEnvelope!
+    detail: DataSourceDetail! trust: TrustEnvelope!
   }
   type DataSourceEdge { node: DataSource! }
   type DataSourceConnection { edges: [DataSourceEdge!]! totalCount: Int! trust: TrustEnvelope! }
@@ -89,9 +89,9 @@ const SDL = /* GraphQL */ `
   type RowError { line: Int! column: String code: String! message: String! }
   type IngestReport { kind: String! accepted: Int! rejected: Int! errors: [RowError!]! warnings: [String!]! }
   type ConnectDataSourcePayload { dataSource: DataSource! ingest: IngestReport trust: TrustEnvelope! }
-  type Reject { uploadId: ID! line: Int! column: String code: String! message: String! }
-  type RejectEdge { node: Reject! }
-  type RejectConnection { edges: [RejectEdge!]! totalCount: Int! trust: TrustEnvelope! }
+  type RejectedRow { uploadId: ID! line: Int! column: String code: String! message: String! }
+  type RejectedRowEdge { node: RejectedRow! }
+  type RejectedRowConnection { edges: [RejectedRowEdge!]! totalCount: Int! trust: TrustEnvelope! }
   enum SyncStatus { QUEUED RUNNING COMPLETED FAILED }
   type Sync { syncId: ID! dataSourceId: ID! status: SyncStatus! requestedAt: DateTime! }
   input SyncDataSourceInput { id: ID! }
@@ -231,7 +231,7 @@ const SDL = /* GraphQL */ `
     attributions(first: Int, offset: Int, filter: AttributionFilter): AttributionConnection!
     dataSource(id: ID!): DataSource
     dataSources(first: Int, offset: Int): DataSourceConnection!
-    dataSourceRejects(id: ID!, first: Int, offset: Int): RejectConnection!
+    dataSourceRejects(id: ID!, first: Int, offset: Int): RejectedRowConnection!
     experiment(id: ID!): Experiment
     experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
     keys(first: Int, offset: Int): ApiKeyConnection!

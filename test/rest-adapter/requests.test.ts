@@ -199,11 +199,14 @@ describe('what is answered', () => {
     expect(status).not.toHaveProperty('detail');
   });
 
-  test('a source without rows has its detail as nulls', async () => {
-    await using door = await openDoor({ resolvers: { dataSource: () => ({ ...dataSource, detail: null, error: null, healthScore: null }) } });
+  test('a source without rows has nulls and zeros', async () => {
+    const records = { touchpoints: 0, conversions: 0, spendRows: 0, paths: 0, rejected: 0 };
+    const coverage = { earliest: null, latest: null, missingDays: [] };
+    const detail = { coverage, freshnessSeconds: null, records, quality: null, currentSync: null, recentSyncs: [] };
+    await using door = await openDoor({ resolvers: { dataSource: () => ({ ...dataSource, detail, error: null, healthScore: null }) } });
     const response = await door.call('GET', '/v1/data-sources/ds_1/status');
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ coverage: null, freshness_seconds: null, records: null, quality: null, current_sync: null, recent_syncs: [], last_error: null, health_score: null });
+    expect(await response.json()).toMatchObject({ coverage: { missing_days: [] }, freshness_seconds: null, records: { spend_rows: 0 }, quality: null, current_sync: null, recent_syncs: [], last_error: null, health_score: null });
   });
 
   test('an agent has the variant names too', async () => {

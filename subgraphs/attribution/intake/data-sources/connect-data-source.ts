@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { columnMapping } from '../../../../schema/column-mapping.ts';
+import { csvCredentials, newSource } from '../../../../schema/contract/source-requests.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
-import { DELIMITERS, SOURCE_TYPES, SYNC_SCHEDULES } from '../../../../schema/value-lists.ts';
 import type { Principal } from '../../../../schema/principal.ts';
-import { parseInput } from '../../../../platform/graph/parse-input.ts';
+import { parseGraphInput, parseInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle, Settlement } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database, type Question } from '../../../../platform/postgres/database.ts';
@@ -12,27 +11,8 @@ import { recordsReport } from './records.ts';
 import { servingAgent, type IsAgent } from './serving-agent.ts';
 import { workspaceOf } from './workspace-of.ts';
 
-const csvCredentials = z.strictObject({
-  filename: z.string().max(255).optional(),
-  content: z.string().optional(),
-  encoding: z.enum(['utf-8', 'base64']).default('utf-8'),
-  delimiter: z.enum(['auto', ...DELIMITERS]).default('auto'),
-  mapping: columnMapping.optional(),
-});
 /** Apart from the rest, since other types have other credentials; named as the request does. */
 const uploadConnection = z.object({ credentials: csvCredentials });
-
-const connection = z.object({
-  type: z.enum(SOURCE_TYPES),
-  credentials: z.record(z.string(), z.unknown()),
-  syncSchedule: z.enum(SYNC_SCHEDULES).default('daily'),
-  name: z.string().trim().min(1).max(120).nullish(),
-  agentId: z.string().nullish(),
-  workspaceId: z.string().nullish(),
-  brandId: z.string().min(1).max(128).nullish(),
-  timezone: z.string().refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin').default('UTC'),
-  baselineChannels: z.array(z.string().min(1).max(200)).min(1).max(50).default([...DEFAULT_BASELINE_CHANNELS]),
-});
 
 /** The source that was created, and what came of its rows once they were stored. */
 export const connectionEffect = z.object({ dataSourceId: uuid, report: recordsReport.nullable() });
@@ -48,8 +28,8 @@ export interface ConnectServices {
  * Creates a data source of type `csv_upload`. Its rows come inline as `credentials.content`, or later as uploads.
  * @throws ProblemError `validation_error` for a bad member, an unknown agent or workspace, or a type without a connector here.
  */
-export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: unknown, settlement: Settlement<ConnectionEffect>): Promise<DataSource> {
-  const input = parseInput(connection, rawInput);
+export async function connectDataSource({ database, isAgent, clock }: ConnectServices, principal: Principal, rawInput: object, settlement: Settlement<ConnectionEffect>): Promise<DataSource> {
+  const input = parseGraphInput(newSource, rawInput);
   const now = clock();
   if (input.type !== 'csv_upload') {
     throw new ProblemError('validation_error', `type: this deployment has no connector for ${input.type}; it serves csv_upload.`, { code: 'unsupported_type', param: '/type' });
@@ -69,11 +49,11 @@ export async function connectDataSource({ database, isAgent, clock }: ConnectSer
     environment: principal.environment,
     type: input.type,
     name: input.name ?? credentials.filename ?? 'CSV upload',
-    syncSchedule: input.syncSchedule,
-    timezone: input.timezone,
-    delimiter: credentials.delimiter === 'auto' ? null : credentials.delimiter,
+    syncSchedule: input.syncSchedule ?? 'daily',
+    timezone: input.timezone ?? 'UTC',
+    delimiter: credentials.delimiter === undefined || credentials.delimiter === 'auto' ? null : credentials.delimiter,
     mapping: credentials.mapping ?? null,
-    baselineChannels: input.baselineChannels,
+    baselineChannels: input.baselineChannels ?? [...DEFAULT_BASELINE_CHANNELS],
     createdAt: now,
     rowsAccepted: 0,
     rowsRejected: 0,
@@ -94,8 +74,8 @@ function insertion(source: DataSource): [Question] {
 }
 
 /** The rows that a connection brings along; null without. @throws ProblemError `validation_error` */
-export function inlineRows(rawInput: unknown): Buffer | null {
-  const { content, encoding } = parseCredentials(parseInput(connection, rawInput).credentials);
+export function inlineRows(rawInput: object): Buffer | null {
+  const { content, encoding } = parseCredentials(parseGraphInput(newSource, rawInput).credentials);
   return content === undefined ? null : decode(content, encoding);
 }
 
@@ -116,14 +96,10 @@ function parseCredentials(raw: Record<string, unknown>): z.output<typeof csvCred
   return parseInput(uploadConnection, { credentials: raw }).credentials;
 }
 
-function decode(content: string, encoding: 'utf-8' | 'base64'): Buffer {
+function decode(content: string, encoding: 'utf-8' | 'base64' = 'utf-8'): Buffer {
   if (encoding === 'utf-8') return Buffer.from(content, 'utf8');
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) {
     throw new ProblemError('validation_error', 'credentials.content: this is not base64.', { code: 'invalid_encoding', param: '/credentials/content' });
   }
   return Buffer.from(content, 'base64');
-}
-
-function isTimezone(name: string): boolean {
-  return Intl.supportedValuesOf('timeZone').includes(name) || name === 'UTC';
 }

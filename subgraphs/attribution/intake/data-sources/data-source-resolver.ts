@@ -1,11 +1,17 @@
 import DataLoader from 'dataloader';
-import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { z } from 'zod';
+import { MOST_JSON_ROWS, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
+import { rejects } from '../../../../schema/contract/rejects.ts';
+import type { sourceDetail } from '../../../../schema/contract/source-records.ts';
+import type { sources } from '../../../../schema/contract/sources.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import type { Jobs } from '../../../../platform/jobs/jobs.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import type { GraphRecord } from '../../../../platform/graph/contract-types.ts';
+import { nounTypes, type Answered } from '../../../../platform/graph/noun-types.ts';
 import { perRequest } from '../../../../platform/graph/request-context.ts';
 import { exactlyOnce, type Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { requireUuid, uuidFromPublicId, type Uuid } from '../../../../platform/identifiers.ts';
@@ -13,21 +19,11 @@ import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { blamingCredentials, connectDataSource, connectionEffect, inlineRows, withdrawDataSource, type ConnectionEffect } from './connect-data-source.ts';
 import type { DataSource } from './data-source.ts';
 import { DataSourceStore } from './data-source-store.ts';
-import {
-  ConnectDataSourceInput,
-  ConnectDataSourcePayload,
-  DataSourceConnection,
-  DataSourceDetailType,
-  DataSourceType,
-  DeleteDataSourceInput,
-  DeleteDataSourcePayload,
-  SyncDataSourceInput,
-  SyncDataSourcePayload,
-} from './data-source-type.ts';
+import { AddRecordsInput, AddRecordsPayload, DataSourceDetailType } from './data-source-type.ts';
+import { DataSourceType, ofSources } from './data-source-type.ts';
 import { deleteDataSource } from './delete-data-source.ts';
 import { presentDataSource, presentDetail, presentIngest, presentSync } from './present-data-source.ts';
 import { recordsReport, type ReceiveRecords, type RecordsReport, type RejectedRow } from './records.ts';
-import { AddRecordsInput, AddRecordsPayload, MAX_JSON_RECORDS, RejectedRowConnection, RejectedRowType } from './records-type.ts';
 import { requireSource, type SourceServices } from './require-source.ts';
 import type { IsAgent } from './serving-agent.ts';
 import { requestSync, syncEffect } from './sync-data-source.ts';
@@ -42,6 +38,8 @@ export interface DataSourceServices extends SourceServices {
 }
 
 const RECENT_SYNCS = 10;
+const ofRejects = nounTypes(rejects);
+type Answer<Id extends keyof typeof sources.operations> = Promise<Answered<typeof sources, Id>>;
 
 @Resolver(() => DataSourceType)
 export class DataSourceResolver {
@@ -61,13 +59,19 @@ export class DataSourceResolver {
     });
   }
 
-  @Query(() => DataSourceType, { nullable: true, description: 'One source. Errors: RESOURCE_NOT_FOUND.' })
-  async dataSource(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string): Promise<DataSourceType> {
+  @ofSources.Query('getDataSourceStatus')
+  async dataSource(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string,
+  ): Answer<'getDataSourceStatus'> {
     return this.#present(await this.#require(assertAction(context.principal, 'dataSource:read'), id), context);
   }
 
-  @Query(() => DataSourceConnection, { nullable: true, description: 'Sources of the account, newest first.' })
-  async dataSources(@Ctx() context: RequestContext, @Args(() => PageArguments) args: PageArguments): Promise<Connection<DataSourceType>> {
+  @ofSources.Query('listDataSources')
+  async dataSources(
+    @Ctx() context: RequestContext,
+    @Args(() => PageArguments) args: PageArguments,
+  ): Answer<'listDataSources'> {
     const principal = assertAction(context.principal, 'dataSource:read');
     return this.#services.database.asTenant(principal, async (em) => {
       const store = new DataSourceStore(em);
@@ -78,15 +82,22 @@ export class DataSourceResolver {
   }
 
   @FieldResolver(() => DataSourceDetailType, { description: 'What is stored of the source and how good it is.' })
-  async detail(@Root() source: DataSourceType, @Ctx() context: RequestContext): Promise<DataSourceDetailType> {
+  async detail(
+    @Root() source: DataSourceType,
+    @Ctx() context: RequestContext,
+  ): Promise<z.output<typeof sourceDetail>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const stored = await this.#require(principal, source.id);
     const uploads = await this.#services.database.asTenant(principal, (em) => new DataSourceStore(em).recentUploads(stored.id as Uuid, RECENT_SYNCS));
     return presentDetail(stored, uploads, this.#services.clock());
   }
 
-  @Query(() => RejectedRowConnection, { nullable: true, description: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.' })
-  async dataSourceRejects(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string, @Args(() => PageArguments) args: PageArguments): Promise<Connection<RejectedRowType>> {
+  @ofRejects.Query('listRejects')
+  async dataSourceRejects(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'Public id of the source.' }) id: string,
+    @Args(() => PageArguments) args: PageArguments,
+  ): Promise<Answered<typeof rejects, 'listRejects'>> {
     const principal = assertAction(context.principal, 'dataSource:read');
     const source = await this.#require(principal, id);
     const key = { accountId: source.accountId, dataSourceId: source.id };
@@ -95,8 +106,11 @@ export class DataSourceResolver {
     return connectionOf(rows, page, total, this.#trust(context, rows.length));
   }
 
-  @Mutation(() => ConnectDataSourcePayload, { nullable: true, description: 'Connects a source, with its first rows where the credentials carry them. Errors: VALIDATION_ERROR.' })
-  async connectDataSource(@Ctx() context: RequestContext, @Arg('input', () => ConnectDataSourceInput) input: ConnectDataSourceInput): Promise<ConnectDataSourcePayload> {
+  @ofSources.Mutation('connectDataSource')
+  async connectDataSource(
+    @Ctx() context: RequestContext,
+    @Arg('input', ofSources.inputOf('connectDataSource')) input: object,
+  ): Answer<'connectDataSource'> {
     const principal = assertAction(context.principal, 'dataSource:connect');
     const { database } = this.#services;
     const { source, report } = await exactlyOnce(database, context, {
@@ -111,10 +125,13 @@ export class DataSourceResolver {
   }
 
   @Mutation(() => AddRecordsPayload, { nullable: true, description: 'Upserts up to 1,000 rows by their natural key. Larger files go to POST /v1/data-sources/{id}/records. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT.' })
-  async addRecords(@Ctx() context: RequestContext, @Arg('input', () => AddRecordsInput) input: AddRecordsInput): Promise<AddRecordsPayload> {
+  async addRecords(
+    @Ctx() context: RequestContext,
+    @Arg('input', () => AddRecordsInput) input: z.output<typeof addedRecords>,
+  ): Promise<GraphRecord<typeof addedReport>> {
     const principal = assertAction(context.principal, 'dataSource:write');
-    if (input.records.length > MAX_JSON_RECORDS) {
-      throw new ProblemError('validation_error', `records: at most ${MAX_JSON_RECORDS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
+    if (input.records.length > MOST_JSON_ROWS) {
+      throw new ProblemError('validation_error', `records: at most ${MOST_JSON_ROWS} rows; upload a file for more.`, { code: 'too_many', param: '/records' });
     }
     const body = bytesOf(Buffer.from(JSON.stringify(input.records)));
     const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source');
@@ -126,11 +143,14 @@ export class DataSourceResolver {
     return { ingest: presentIngest(report), trust: this.#trust(context, report.rowsAccepted) };
   }
 
-  @Mutation(() => SyncDataSourcePayload, { nullable: true, description: 'Queues a sync; one that is queued or running already is returned instead. Errors: RESOURCE_NOT_FOUND.' })
-  async syncDataSource(@Ctx() context: RequestContext, @Arg('input', () => SyncDataSourceInput) input: SyncDataSourceInput): Promise<SyncDataSourcePayload> {
+  @ofSources.Mutation('syncDataSource')
+  async syncDataSource(
+    @Ctx() context: RequestContext,
+    @Arg('input', ofSources.inputOf('syncDataSource')) { id }: { id: string },
+  ): Answer<'syncDataSource'> {
     const principal = assertAction(context.principal, 'dataSource:write');
     const { database, clock } = this.#services;
-    const dataSourceId = requireUuid('ds', input.id, 'data source');
+    const dataSourceId = requireUuid('ds', id, 'data source');
     const sync = await exactlyOnce(database, context, {
       effect: syncEffect,
       act: (settle) => requestSync(this.#services, principal, dataSourceId, clock(), settle),
@@ -139,18 +159,21 @@ export class DataSourceResolver {
     return { sync: presentSync(sync), trust: this.#trust(context, 1) };
   }
 
-  @Mutation(() => DeleteDataSourcePayload, { nullable: true, description: 'Deletes a source at once; its rows go after 30 days. Errors: RESOURCE_NOT_FOUND, CONFLICT.' })
-  async deleteDataSource(@Ctx() context: RequestContext, @Arg('input', () => DeleteDataSourceInput) input: DeleteDataSourceInput): Promise<DeleteDataSourcePayload> {
+  @ofSources.Mutation('deleteDataSource')
+  async deleteDataSource(
+    @Ctx() context: RequestContext,
+    @Arg('input', ofSources.inputOf('deleteDataSource')) { id }: { id: string },
+  ): Answer<'deleteDataSource'> {
     const principal = assertAction(context.principal, 'dataSource:delete');
     const { database, jobs, clock } = this.#services;
-    const dataSourceId = requireUuid('ds', input.id, 'data source');
+    const dataSourceId = requireUuid('ds', id, 'data source');
     await exactlyOnce(database, context, {
       effect: z.object({}),
       needsRoom: false,
       act: (settle) => deleteDataSource(database, jobs, principal, dataSourceId, clock(), settle),
       recall: () => Promise.resolve(),
     });
-    return { id: input.id, deleted: true, trust: this.#trust(context, 1) };
+    return { id, deleted: true, trust: this.#trust(context, 1) };
   }
 
   /** Entity resolver; null where the tenant cannot see the source. */
@@ -161,7 +184,7 @@ export class DataSourceResolver {
   }
 
   /** Stores the rows that came with a new source; a source whose rows are refused is withdrawn. */
-  async #fill(principal: Principal, source: DataSource, input: ConnectDataSourceInput, settle: Settle<ConnectionEffect>): Promise<{ source: DataSource; report: RecordsReport | null }> {
+  async #fill(principal: Principal, source: DataSource, input: object, settle: Settle<ConnectionEffect>): Promise<{ source: DataSource; report: RecordsReport | null }> {
     const rows = inlineRows(input);
     if (rows === null) return { source, report: null };
     const dataSourceId = source.id as Uuid;

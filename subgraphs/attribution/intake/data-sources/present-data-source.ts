@@ -1,43 +1,35 @@
+import type { z } from 'zod';
+import { presentRecord } from '../../../../platform/graph/present-record.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
+import type { ingestReport } from '../../../../schema/contract/ingest.ts';
+import { dataSource, sync, type sourceDetail } from '../../../../schema/contract/source-records.ts';
 import type { TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import type { DataSource } from './data-source.ts';
-import type { DataSourceDetailType, DataSourceType, SyncType } from './data-source-type.ts';
+import type { DataSourceType } from './data-source-type.ts';
 import type { RecordsReport } from './records.ts';
-import type { IngestReportType } from './records-type.ts';
 import type { Upload } from './upload.ts';
 
 /** A source as the graph shows it. */
 export function presentDataSource(source: DataSource, now: Date, trust: TrustEnvelope): DataSourceType {
-  const status = source.statusAt(now);
-  return {
-    id: publicId('ds', source.id),
-    type: source.type,
-    status,
+  const shown = presentRecord(dataSource, source, {
+    status: source.statusAt(now),
     firstSyncEta: source.lastSync == null ? source.createdAt : null,
     lastSync: source.lastArrival(now),
     nextSync: null,
     recordsSynced: source.recordsSynced(),
     healthScore: source.healthScore(now),
-    name: source.name,
-    syncSchedule: source.syncSchedule,
-    agentId: source.agentId == null ? null : publicId('agent', source.agentId),
-    workspaceId: source.workspaceId == null ? null : publicId('ws', source.workspaceId),
-    brandId: source.brandId ?? null,
-    currency: source.currency ?? null,
-    baselineChannels: source.baselineChannels,
-    createdAt: source.createdAt,
     error: source.error == null ? null : { ...source.error, at: new Date(source.error.at) },
-    trust,
-  };
+  });
+  return { ...shown, trust };
 }
 
 /** What is stored of a source, from its last measurement and its latest uploads (newest first). */
-export function presentDetail(source: DataSource, uploads: readonly Upload[], now: Date): DataSourceDetailType {
+export function presentDetail(source: DataSource, uploads: readonly Upload[], now: Date): z.output<typeof sourceDetail> {
   const statistics = source.statistics ?? null;
   const lastArrival = source.lastArrival(now);
   const open = source.statusAt(now) === 'syncing' ? uploads.find((upload) => upload.status === 'running') : undefined;
   return {
-    coverage: { ...source.coverage(now), missingDays: statistics?.missingDays ?? [] },
+    coverage: { ...source.coverage(now), missingDays: [...(statistics?.missingDays ?? [])] },
     freshnessSeconds: lastArrival === null ? null : Math.max(0, Math.round((now.getTime() - lastArrival.getTime()) / 1000)),
     records: {
       touchpoints: statistics?.touchpoints ?? 0,
@@ -58,25 +50,21 @@ function isLost(upload: Upload, source: DataSource, now: Date): boolean {
 }
 
 /** One upload or sync as the graph shows it. */
-export function presentSync(upload: Upload): SyncType {
-  return {
+export function presentSync(upload: Upload): z.output<typeof sync> {
+  return presentRecord(sync, upload, {
     syncId: publicId('sync', upload.id as Uuid),
-    dataSourceId: publicId('ds', upload.dataSourceId as Uuid),
-    status: upload.status,
     rows: upload.rowsAccepted,
     requestedAt: upload.startedAt,
-    startedAt: upload.startedAt,
-    completedAt: upload.completedAt ?? null,
-  };
+  });
 }
 
 /** What came of the rows of one request, as the graph shows it. */
-export function presentIngest(report: RecordsReport): IngestReportType {
+export function presentIngest(report: RecordsReport): z.output<typeof ingestReport> {
   return {
     kind: report.kind,
     accepted: report.rowsAccepted,
     rejected: report.rowsRejected,
     errors: report.firstErrors.map((row) => ({ ...row, uploadId: report.uploadId })),
-    warnings: report.warnings,
+    warnings: [...report.warnings],
   };
 }

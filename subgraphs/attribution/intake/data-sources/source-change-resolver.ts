@@ -1,12 +1,16 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
+import type { z } from 'zod';
+import type { sourceChange } from '../../../../schema/contract/source-changes.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import { DataSourceStore } from './data-source-store.ts';
+import { SourceChangeType } from './data-source-type.ts';
 import { presentDataSource } from './present-data-source.ts';
-import { SourceChangeType } from './source-change-type.ts';
 import { lastSequence, watchSource, type SourceState, type SourceWatchServices } from './source-watch.ts';
+
+type SourceChange = z.output<typeof sourceChange>;
 
 interface WatchArguments {
   readonly id: string;
@@ -28,7 +32,7 @@ export function sourceChangeResolver(services: SourceWatchServices): ClassType {
       @Ctx() context: RequestContext,
       @Arg('id', () => ID, { description: 'Public id of the source.' }) _id: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last state that was seen: the present one comes only where it is another. Always when absent.' }) _after?: number | null,
-    ): SourceChangeType {
+    ): SourceChange {
       return present(state, context);
     }
   }
@@ -43,7 +47,7 @@ async function watch(services: SourceWatchServices, context: RequestContext, { i
   return watchSource(services, principal, uuid, Math.min(after ?? -1, lastSequence(source)));
 }
 
-function present({ sequence, source, at }: SourceState, context: RequestContext): SourceChangeType {
+function present({ sequence, source, at }: SourceState, context: RequestContext): SourceChange {
   const status = source.statusAt(at);
   const error = status === 'error' ? (source.error ?? null) : null;
   return {

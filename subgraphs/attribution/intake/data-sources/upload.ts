@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { SYNC_STATUSES } from '../../../../schema/value-lists.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { SourceError } from './data-source.ts';
 
@@ -11,7 +12,7 @@ const UploadSchema = defineEntity({
     accountId: p.uuid().$type<Uuid>(),
     dataSourceId: p.uuid().$type<Uuid>(),
     cause: p.text().$type<'upload' | 'sync'>(),
-    status: p.text().$type<'queued' | 'running' | 'completed' | 'failed'>(),
+    status: p.text().$type<(typeof SYNC_STATUSES)[number]>(),
     kind: p.text().nullable(),
     rowsAccepted: p.integer().default(0),
     rowsRejected: p.integer().default(0),

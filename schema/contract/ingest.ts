@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { graphTypes, id } from './terms.ts';
+
+/* What came of rows that were sent. */
+
+/** Rows of one request that are sent as JSON. */
+export const MOST_JSON_ROWS = 1000;
+const count = z.int().min(0).meta({ scalar: 'Float' });
+
+export const rejectedRow = z
+  .object({
+    uploadId: id('upload').nullable().meta({ graph: 'The upload that brought the row.' }),
+    line: count.meta({ graph: 'Line of the file, counted from 1; the header is line 1.' }),
+    column: z.string().nullable().meta({ graph: 'The column at fault; null when the row as a whole is.' }),
+    code: z.string().meta({ graph: 'What is wrong, for programs.' }),
+    message: z.string().meta({ graph: 'What is wrong, for people.' }),
+  })
+  .register(graphTypes, { name: 'RejectedRow', description: 'A row that was not taken, and why.' });
+
+/** A rejected row in the report of its own upload, as REST shows it. */
+const reportedRow = rejectedRow
+  .omit({ uploadId: true })
+  .meta({ id: 'RejectedRow', description: 'A row that was not stored, and why.' });
+/** A rejected row in a list, as REST documents it. */
+export const storedReject = z
+  .object({ ...reportedRow.shape, uploadId: rejectedRow.shape.uploadId })
+  .meta({ id: 'StoredReject' });
+
+export const ingestReport = z
+  .object({
+    kind: z.string().meta({
+      graph: 'Kind that was detected from the header: touchpoints, conversions, spend, paths or events.',
+    }),
+    accepted: count.meta({ graph: 'Rows that were stored.' }),
+    rejected: count.meta({ graph: 'Rows that were not.' }),
+    errors: z.array(rejectedRow).meta({ graph: 'The first hundred rejected rows.' }),
+    warnings: z.array(z.string()).meta({
+      description: 'What else the sender should know, such as rows that no analysis will read',
+      graph: 'What else the sender should know, such as rows that no analysis will read.',
+    }),
+  })
+  .register(graphTypes, { name: 'IngestReport', description: 'What came of the rows of one request.' });
+
+/** The report as a member of an answer of REST. */
+export const shownReport = ingestReport.extend({ errors: z.array(reportedRow).max(100) });
+/** What the port behind POST /data-sources/{id}/records reports; by the id its rejected rows can be told apart. */
+export const uploadReport = z.object({ uploadId: z.string().optional(), ...shownReport.shape });
+
+/** Rows that the graph takes; REST takes them as an upload. */
+export const addedRecords = z
+  .object({
+    dataSourceId: id('ds').meta({ graph: 'Public id of the source.' }),
+    records: z.array(z.record(z.string(), z.unknown())).meta({ graph: 'One object per row.' }),
+  })
+  .meta({ graph: 'Up to 1,000 rows of one kind, as objects with the canonical column names.' });
+export const addedReport = z
+  .object({ ingest: ingestReport.meta({ graph: 'What came of the rows.' }) })
+  .register(graphTypes, { name: 'AddRecordsPayload', description: 'What came of the rows that were added.' });

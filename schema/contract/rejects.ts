@@ -1,0 +1,30 @@
+import { rejectedRow } from './ingest.ts';
+import { noun } from './noun.ts';
+import { EXAMPLE_SOURCE, namedSource } from './sources.ts';
+
+export const rejects = noun({
+  one: 'rejected row',
+  many: 'rejects',
+  tag: 'Data sources',
+  record: rejectedRow,
+  withoutTrust: true,
+  example: {
+    upload_id: 'upload_01JQ2kf0R3bVnTqWsXyZaC',
+    line: 17,
+    column: 'timestamp',
+    code: 'not_a_date',
+    message: '"yesterday" is not a date or time',
+  },
+  operations: {
+    listRejects: {
+      method: 'GET', path: '/data-sources/{id}/rejects', kind: 'read', action: 'dataSource:read', field: 'dataSourceRejects',
+      summary: 'List the rows that were not stored',
+      description: 'With line, column and reason, for every upload whose rejects are kept.',
+      graph: 'Rows that were not taken, in the order of uploads and lines. Errors: RESOURCE_NOT_FOUND.',
+      named: namedSource,
+      answer: { page: rejectedRow },
+      answered: 'A page of rejected rows',
+      example: { path: { id: EXAMPLE_SOURCE } },
+    },
+  },
+});
