@@ -51,3 +51,8 @@ export const DISABLED_REASONS = ['gone', 'consecutive_failures', 'grant_ended', 
 /** Where the data of a workspace lies; a deployment serves one of them. */
 export const REGIONS = ['eu', 'us', 'apac'] as const;
 export type Region = (typeof REGIONS)[number];
+
+/** Why a signed result is not believed. */
+export const SIGNATURE_REASONS = [
+  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer', 'digest_mismatch', 'superseded_revision', 'malformed_payload',
+] as const;
