@@ -1,12 +1,12 @@
 import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
-import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
+import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
-import { graphTypes, saidOf } from '../../schema/contract/terms.ts';
+import { graphNameOf, graphTypes, origin, saidOf } from '../../schema/contract/terms.ts';
+import { trustEnvelope } from '../../schema/contract/trust-envelope.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
-import { TrustEnvelope } from './trust-type.ts';
 
 /** The graph's types of the shapes in `schema/contract`. A shape has one type per process, however often it is asked for. */
 
@@ -23,12 +23,6 @@ function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
   return type;
 }
 
-/** The schema that one was made from by adding documentation or checks. */
-function origin(schema: z.ZodType): z.ZodType {
-  const { parent } = schema._zod;
-  return parent === undefined ? schema : origin(parent as z.ZodType);
-}
-
 export function descriptionOf(schema: z.ZodType): string {
   const { graph, description } = saidOf(schema);
   const text = graph ?? description;
@@ -41,12 +35,13 @@ export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema, trust: 
 export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema): ClassType<z.output<Schema>>;
 export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
   return kept(origin(schema), () => {
-    const name = graphTypes.get(schema)?.name ?? schema.meta()?.id;
-    if (name === undefined) throw new Error('a record of the contract has no name');
+    const name = graphNameOf(schema);
+    const { description, isShareable } = graphTypes.get(schema) ?? {};
     const type = classNamed(name);
-    ObjectType(name, { description: graphTypes.get(schema)?.description ?? descriptionOf(schema) })(type);
+    ObjectType(name, { description: description ?? descriptionOf(schema) })(type);
+    if (isShareable) Directive('@shareable')(type);
     addFields(type, schema.shape);
-    if (trust !== undefined) Field(() => TrustEnvelope, { description: trust })(type.prototype as object, 'trust');
+    if (trust !== undefined) Field(() => objectTypeOf(trustEnvelope), { description: trust })(type.prototype as object, 'trust');
     return type;
   });
 }

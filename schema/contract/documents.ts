@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { namedBy } from './named.ts';
 import { capitalized, documentOf, fieldOf, isMutation, typeNameOf, type Noun, type Row } from './noun.ts';
 import { restName } from './rest-form.ts';
+import { graphNameOf } from './terms.ts';
 
 /** What a document of the graph asks for, to have a record whole. */
 export function selectionOf(schema: z.ZodType): string {
@@ -18,11 +19,16 @@ function membersOf({ shape }: z.ZodObject): string {
   return members.map(([name, member]) => `${asked(name, member)} ${selectionOf(member)}`.trim()).join(' ');
 }
 
+/** What asks for a record whole, under a name. */
+export function fragmentOf(name: string, record: z.ZodObject): string {
+  return `fragment ${name} on ${graphNameOf(record)} ${selectionOf(record)}`;
+}
+
 /** The documents of a noun: a fragment for its record, and one operation for each row. */
 export function documentsOf(noun: Noun): string {
   const type = typeNameOf(noun);
   const operations = Object.entries(noun.operations).map(([id, row]) => documentText(id, row, noun));
-  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${[`fragment ${type}Record on ${type} ${selectionOf(noun.record)}`, ...operations].join('\n')}\n`;
+  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${[fragmentOf(`${type}Record`, noun.record), ...operations].join('\n')}\n`;
 }
 
 const TRUST = 'trust { ...Trust }';
