@@ -17,13 +17,17 @@ declare module 'zod' {
     prefix?: Prefix;
     /** What REST calls the member, where that is not its name in snake_case. */
     rest?: string;
+    /** The member behind which REST shows it, where that is not the one before it. */
+    restAfter?: string;
+    /** The graph has no such member. */
+    onlyInRest?: true;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{
