@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { NOUNS } from '../schema/contract/contract.ts';
-import { documentsOf } from '../schema/contract/documents.ts';
+import { FRAGMENTS, NOUNS } from '../schema/contract/contract.ts';
+import { documentsOf, fragmentOf } from '../schema/contract/documents.ts';
 import { composeSupergraph } from '../gateway/supergraph.ts';
 import type { Caller } from '../platform/outgoing/caller.ts';
 import { EVENT_TYPES, messageSchema } from '../schema/event-catalogue.ts';
@@ -13,6 +13,8 @@ export async function printSchema(): Promise<ReadonlyMap<string, string>> {
   const subgraphs = await buildSubgraphs({ backing: {} as BackingServices, keyPepper: Buffer.alloc(0), keyEncryptionKey: '', outgoing: {} as Caller, auditPlaces: { headsFile: '', archiveDirectory: '' }, clock: () => new Date(0) });
   const files = new Map(subgraphs.map(({ name, sdl }) => [`subgraphs/${name}.graphql`, sdl]));
   files.set('supergraph.graphql', `${composeSupergraph(subgraphs.map(({ name, sdl }) => ({ name, sdl, url: `http://${name}.internal/graphql` }))).trimEnd()}\n`);
+  const fragments = Object.entries(FRAGMENTS).map(([name, record]) => `${fragmentOf(name, record)}\n`);
+  files.set('operations/records.graphql', `# Made from schema/contract by npm run schema.\n${fragments.join('')}`);
   for (const noun of NOUNS) files.set(`operations/${noun.many}.graphql`, documentsOf(noun));
   for (const type of EVENT_TYPES) files.set(`events/${type}.json`, `${JSON.stringify(messageSchema(type), null, 2)}\n`);
   return files;

@@ -45,6 +45,6 @@ function loadRestForm(): NonNullable<typeof restForm> {
   const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
   // A supergraph carries the joins of federation, which a plain schema cannot check and need not know.
   const schema = buildSchema(text('supergraph.graphql'), { assumeValidSDL: true });
-  const document = parse(`query { attribution(id: "") { ...AttributionSummary } }\n${text('operations/attribution-summary.graphql')}\n${text('operations/trust.graphql')}`);
+  const document = parse(`query { attribution(id: "") { ...AttributionSummary } }\n${text('operations/attribution-summary.graphql')}\n${text('operations/records.graphql')}`);
   return { shape: new RestShape(schema), document };
 }

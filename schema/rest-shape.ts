@@ -10,7 +10,7 @@ export type Json = Record<string, unknown>;
 
 type Shaper = (value: unknown) => unknown;
 
-/** Decimals of money in major units, of everything else that is a fraction, and of the trust score. */
+/** Decimals of money in major units, and of everything else that is a fraction. */
 const MONEY_DIGITS = 2;
 const RATIO_DIGITS = 4;
 
@@ -20,7 +20,6 @@ const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
   'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
 ]);
-const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);
 /** JSON maps of ratios; JSON that is not listed here or above passes as it is. */
 const RATIO_MAPS: ReadonlySet<string> = new Set(['modelBreakdown']);
 
@@ -104,7 +103,7 @@ export class RestShape {
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {
   const isMoney = MONEY_FIELDS.has(field) || MONEY_FIELDS.has(`${parent}.${field}`);
-  const digits = DIGITS.get(`${parent}.${field}`) ?? (isMoney || TWO_DIGIT_FIELDS.has(field) ? MONEY_DIGITS : RATIO_DIGITS);
+  const digits = DIGITS.get(`${parent}.${field}`) ?? (isMoney ? MONEY_DIGITS : RATIO_DIGITS);
   switch (scalar) {
     case 'Float':
       return (value) => roundHalfUp(Number(value), digits);

@@ -1,18 +1,19 @@
 import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
-import { Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
+import { Directive, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, type ClassType } from 'type-graphql';
 import { z } from 'zod';
-import { graphTypes, saidOf } from '../../schema/contract/terms.ts';
+import type { Frozen } from '../../schema/contract/frozen.ts';
+import { graphNameOf, graphTypes, origin, saidOf } from '../../schema/contract/terms.ts';
+import { trustEnvelope } from '../../schema/contract/trust-envelope.ts';
 import type * as domain from '../../schema/trust-envelope.ts';
 import { enumOf } from './enum-of.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from './scalars.ts';
-import { TrustEnvelope } from './trust-type.ts';
 
 /** The graph's types of the shapes in `schema/contract`. A shape has one type per process, however often it is asked for. */
 
 export type Trusted = { readonly trust: domain.TrustEnvelope };
-/** What a resolver gives for a record. */
-export type GraphRecord<Schema extends z.ZodObject> = z.output<Schema> & Trusted;
+/** What a resolver gives for a record; one may have a say of its own about its envelope. */
+export type GraphRecord<Schema extends z.ZodObject> = 'trust' extends keyof z.output<Schema> ? Frozen<z.output<Schema>> : Frozen<z.output<Schema>> & Trusted;
 
 const SCALARS = { ID, String, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
 const types = new WeakMap<z.ZodType, object>();
@@ -21,12 +22,6 @@ function kept<Type extends object>(schema: z.ZodType, make: () => Type): Type {
   const type = (types.get(schema) as Type | undefined) ?? make();
   types.set(schema, type);
   return type;
-}
-
-/** The schema that one was made from by adding documentation or checks. */
-function origin(schema: z.ZodType): z.ZodType {
-  const { parent } = schema._zod;
-  return parent === undefined ? schema : origin(parent as z.ZodType);
 }
 
 export function descriptionOf(schema: z.ZodType): string {
@@ -41,12 +36,13 @@ export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema, trust: 
 export function objectTypeOf<Schema extends z.ZodObject>(schema: Schema): ClassType<z.output<Schema>>;
 export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
   return kept(origin(schema), () => {
-    const name = graphTypes.get(schema)?.name ?? schema.meta()?.id;
-    if (name === undefined) throw new Error('a record of the contract has no name');
+    const name = graphNameOf(schema);
+    const { description, isShareable } = graphTypes.get(schema) ?? {};
     const type = classNamed(name);
-    ObjectType(name, { description: graphTypes.get(schema)?.description ?? descriptionOf(schema) })(type);
+    ObjectType(name, { description: description ?? descriptionOf(schema) })(type);
+    if (isShareable) Directive('@shareable')(type);
     addFields(type, schema.shape);
-    if (trust !== undefined) Field(() => TrustEnvelope, { description: trust })(type.prototype as object, 'trust');
+    if (trust !== undefined && !('trust' in schema.shape)) Field(() => objectTypeOf(trustEnvelope), { description: trust })(type.prototype as object, 'trust');
     return type;
   });
 }
@@ -54,8 +50,12 @@ export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
 export function inputTypeOf<Schema extends z.ZodObject>(name: string, schema: Schema, description = descriptionOf(schema)): ClassType<z.output<Schema>> {
   const type = classNamed(name);
   InputType(name, { description })(type);
-  addFields(type, schema.shape);
+  addFields(type, schema.shape, partOfInput);
   return type as ClassType<z.output<Schema>>;
+}
+
+function partOfInput(schema: z.ZodObject): ClassType {
+  return inputTypeOf(graphNameOf(schema), schema, graphTypes.get(schema)?.description);
 }
 
 /** GraphQL's enum of a list of values; the schemas that only describe it anew share it. */
@@ -69,12 +69,13 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
   });
 }
 
-function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
+/** @param partOf makes the type of a record in the record */
+function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: (schema: z.ZodObject) => ClassType = objectTypeOf): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     const { inner, nullable } = unwrapped(schema);
     // At once: type-graphql finds an enum that is registered later in no schema.
-    const made = typeOf(inner);
+    const made = typeOf(inner, partOf);
     Field(() => made, { nullable, description: descriptionOf(schema) })(type.prototype as object, name);
   }
 }
@@ -86,17 +87,17 @@ function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nul
 
 type GraphType = GraphQLScalarType | ClassType | object;
 
-function typeOf(schema: z.ZodType): GraphType | [GraphType] {
+function typeOf(schema: z.ZodType, partOf: (schema: z.ZodObject) => ClassType): GraphType | [GraphType] {
   const { scalar } = saidOf(schema);
   if (scalar !== undefined) return SCALARS[scalar];
-  if (schema instanceof z.ZodObject) return objectTypeOf(schema);
+  if (schema instanceof z.ZodObject) return partOf(schema);
   if (schema instanceof z.ZodEnum) return enumTypeOf(schema as z.ZodEnum<Record<string, string>>);
-  if (schema instanceof z.ZodArray) return [typeOf(schema.def.element as z.ZodType)];
-  if (schema instanceof z.ZodTuple) return [typeOf(schema.def.items[0] as z.ZodType)];
-  if (schema instanceof z.ZodCodec) return typeOf(schema.def.in as z.ZodType);
+  if (schema instanceof z.ZodArray) return [typeOf(schema.def.element as z.ZodType, partOf)];
+  if (schema instanceof z.ZodTuple) return [typeOf(schema.def.items[0] as z.ZodType, partOf)];
+  if (schema instanceof z.ZodCodec) return typeOf(schema.def.in as z.ZodType, partOf);
   // What REST takes in many forms, the graph takes in the first.
-  if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType);
-  if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType);
+  if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType, partOf);
+  if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType, partOf);
   if (schema instanceof z.ZodBoolean) return Boolean;
   if (schema instanceof z.ZodDate) return DateTimeScalar;
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;

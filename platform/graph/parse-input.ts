@@ -21,8 +21,19 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
  * @param status of the problem, as in `parseInput`
  */
 export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
-  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && schema.shape[name] instanceof z.ZodOptional);
-  return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))), status);
+  return parseInput(schema, withoutAbsent(schema, input as object), status);
+}
+
+function withoutAbsent({ shape }: z.ZodObject, input: object): object {
+  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && shape[name] instanceof z.ZodOptional);
+  const given = Object.entries(input).filter((member) => !isAbsent(member));
+  return Object.fromEntries(given.map(([name, value]) => [name, partOf(shape[name] as z.ZodType | undefined, value)]));
+}
+
+/** A record in the input has members that may be absent, too. */
+function partOf(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional) return partOf(schema.def.innerType as z.ZodType, value);
+  return schema instanceof z.ZodObject && typeof value === 'object' && value !== null ? withoutAbsent(schema, value) : value;
 }
 
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */

@@ -1,20 +1,11 @@
-import { z } from 'zod';
-import { given, inOrder, objectAt } from '../members.ts';
+import { exampleVerification, resultVerification, verificationRequest } from '../../schema/contract/result-verification.ts';
+import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
+import { inOrder, objectAt } from '../members.ts';
 import { operation } from '../operation.ts';
 import { exampleAttribution } from '../representations/attribution-result.ts';
-import { exampleVerification, resultVerification } from '../representations/result-verification.ts';
+import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
-const request = z
-  .object({
-    jws: z.string().min(1).max(8192).optional().meta({ description: 'The signature; that of result when left out' }),
-    // Passed on as it is: a copy could lose a member that the sender sees.
-    result: z.unknown().refine(isObject, 'must be a result: a JSON object').optional().meta({ description: 'A result as it was received; sections that include= adds may be left out', openapi: { type: 'object', additionalProperties: true } }),
-  })
-  .refine(({ jws, result }) => jws !== undefined || result !== undefined, { path: ['jws'], message: 'give a signature in jws, a signed result in result, or both', params: { code: 'required' } });
-
-function isObject(value: unknown): boolean {
-  return value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value));
-}
+const answer = restForm(resultVerification).extend({ trust: trustEnvelope }).meta({ id: 'ResultVerification' });
 
 export const verificationOperations = [
   operation({
@@ -28,11 +19,14 @@ export const verificationOperations = [
     document: 'VerifyResult',
     summary: 'Check a signed result',
     description: 'Needs no key. A wrong signature is an answer: valid is false and reason says why. The same can be checked without this service, with the keys at /.well-known/jwks.json.',
-    bodySchema: request,
-    success: { status: 200, description: 'What came of the check', schema: resultVerification },
+    bodySchema: restForm(verificationRequest),
+    success: { status: 200, description: 'What came of the check', schema: answer },
     problems: [],
-    variables: ({ body }) => ({ input: given({ jws: body.jws, result: body.result }) }),
-    present: (data) => inOrder(resultVerification, objectAt(data, 'verify_result')),
-    example: { body: { jws: exampleAttribution['signature'] }, response: exampleVerification },
+    variables: ({ body }) => ({ input: fromRest(verificationRequest, body) }),
+    present: (data) => inOrder(answer, objectAt(data, 'verify_result')),
+    example: {
+      body: { jws: exampleAttribution['signature'] },
+      response: { ...exampleVerification, trust: exampleTrust(1) },
+    },
   }),
 ];

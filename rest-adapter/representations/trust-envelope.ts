@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { restForm } from '../../schema/contract/rest-form.ts';
+import { trustEnvelope as contractEnvelope } from '../../schema/contract/trust-envelope.ts';
 import { type TrustEnvelope } from '../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { Json } from '../operation.ts';
@@ -6,32 +7,8 @@ import { roundHalfUp } from '../../schema/rounding.ts';
 import { snakeCase } from '../../schema/rest-shape.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 
-const risk = z.number().min(0).max(1);
-
-const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
-
-/** The HREI envelope of an answer (interface specification §2). */
-export const trustEnvelope = z
-  .object({
-    hrei_score: risk.meta({ description: '0 is perfect trust, 1 is critical risk; two decimals' }),
-    risk_level: z.enum(RISK_LEVELS),
-    components: z.object({
-      detection: z.object({ score: risk, semantic_entropy: risk, calibration_error: risk, perplexity_anomaly: risk }),
-      attribution: z.object({ score: risk, factual_grounding: risk, knowledge_graph_divergence: risk, prompt_sensitivity: risk }),
-      provenance: z.object({ score: risk, source_retrievability: risk, temporal_displacement: risk, citation_reliability: risk }),
-      consistency: z.object({ score: risk, internal_consistency: risk, logical_coherence: risk, cross_response_consistency: risk }),
-      taxonomy: z.object({ score: risk, classifications: z.array(z.enum(['fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure'])) }),
-    }),
-    verification: z.object({
-      ground_truth_source: z.string(),
-      claims_verified: z.int().min(0),
-      claims_total: z.int().min(0),
-      confidence_intervals_included: z.boolean(),
-      model_run_traceable: z.boolean(),
-    }),
-    metadata: z.object({ hrei_version: z.string(), evaluated_at: z.iso.datetime(), weights: z.record(z.string(), z.number()) }),
-  })
-  .meta({ id: 'TrustEnvelope', description: 'Scores the integrity of this answer (HREI).' });
+/** The HREI envelope of an answer. */
+export const trustEnvelope = restForm(contractEnvelope);
 
 /** The envelope as REST writes it, for answers that do not come from the graph. */
 export function presentTrust(envelope: TrustEnvelope): Json {

@@ -2,9 +2,12 @@ import { z } from 'zod';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
-import { typeNameOf, type Noun } from './noun.ts';
+import type { Noun } from './noun.ts';
 import { rejects } from './rejects.ts';
+import { resultVerification } from './result-verification.ts';
 import { sources } from './sources.ts';
+import { graphNameOf, saidOf } from './terms.ts';
+import { trustEnvelope } from './trust-envelope.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
@@ -19,12 +22,24 @@ export const NOUNS = [
   rejects,
 ] as const satisfies readonly Noun[];
 
+/** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */
+export const FRAGMENTS: Readonly<Record<string, z.ZodObject>> = {
+  Trust: trustEnvelope,
+  ResultVerificationRecord: resultVerification,
+};
+
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
 export const DIGITS: ReadonlyMap<string, number> = new Map(
-  NOUNS.flatMap((noun) =>
-    Object.entries(noun.record.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
-      const digits = member.meta()?.digits;
-      return digits === undefined ? [] : [[`${typeNameOf(noun)}.${name}`, digits] as const];
-    }),
-  ),
+  [trustEnvelope, ...NOUNS.map(({ record }) => record)].flatMap(digitsIn),
 );
+
+/** Of a record and of the records in it. */
+function digitsIn(schema: z.ZodType): (readonly [string, number])[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return digitsIn(schema.def.innerType as z.ZodType);
+  if (schema instanceof z.ZodArray) return digitsIn(schema.def.element as z.ZodType);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {
+    const { digits } = saidOf(member);
+    return digits === undefined ? digitsIn(member) : [[`${graphNameOf(schema)}.${name}`, digits] as const];
+  });
+}

@@ -7,6 +7,17 @@ export function restName(name: string, member: unknown): string {
   return (member as z.ZodType | undefined)?.meta()?.rest ?? snakeCase(name);
 }
 
+/** The members of a record in REST's order. */
+export function membersInRest({ shape }: z.ZodObject): (readonly [string, z.ZodType])[] {
+  const members = Object.entries(shape) as [string, z.ZodType][];
+  const placed = members.filter(([, member]) => member.meta()?.restAfter === undefined);
+  for (const each of members) {
+    const before = each[1].meta()?.restAfter;
+    if (before !== undefined) placed.splice(placed.findIndex(([name]) => name === before) + 1, 0, each);
+  }
+  return placed;
+}
+
 const forms = new WeakMap<z.ZodType, z.ZodType>();
 
 /** The schema of what REST reads and writes: members in snake_case, texts where the graph has a `Date`. What needs no change stays itself. */
@@ -45,8 +56,7 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 }
 
 function objectForm(schema: z.ZodObject): z.ZodObject {
-  const members = Object.entries(schema.shape) as [string, z.ZodType][];
-  const renamed = members.map(([name, member]) => [restName(name, member), restForm(member)]);
+  const renamed = membersInRest(schema).map(([name, member]) => [restName(name, member), restForm(member)]);
   const open = z.object(Object.fromEntries(renamed) as z.ZodRawShape);
   // What a strict object says of members that it does not know.
   const { catchall } = schema.def;

@@ -67,7 +67,7 @@ export const sources = noun({
   many: 'sources',
   tag: 'Data sources',
   record: dataSource,
-  inRest: listedSource,
+  shows: listedSource,
   isEntity: true,
   example,
   operations: {

@@ -17,16 +17,25 @@ declare module 'zod' {
     prefix?: Prefix;
     /** What REST calls the member, where that is not its name in snake_case. */
     rest?: string;
+    /** The member behind which REST shows it, where that is not the one before it. */
+    restAfter?: string;
+    /** The graph has no such member. */
+    onlyInRest?: true;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
-export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
+export const graphTypes = z.registry<{
+  readonly name: string;
+  readonly description?: string;
+  /** Several subgraphs have the type. */
+  readonly isShareable?: true;
+}>();
 
 /*
  * The terms that shapes are made of. Members are called as in the graph and in the code, `dataSourceId`; REST says `data_source_id`.
@@ -45,6 +54,19 @@ export function inRest<Schema extends z.ZodType>(form: z.ZodType, schema: Schema
 export function saidOf(schema: z.ZodType): z.GlobalMeta {
   const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? saidOf(schema.def.innerType as z.ZodType) : {};
   return { ...inner, ...schema.meta() };
+}
+
+/** The schema that one was made from by adding documentation or checks. */
+export function origin(schema: z.ZodType): z.ZodType {
+  const { parent } = schema._zod;
+  return parent === undefined ? schema : origin(parent as z.ZodType);
+}
+
+/** GraphQL's name of a record. */
+export function graphNameOf(record: z.ZodObject): string {
+  const name = graphTypes.get(record)?.name ?? record.meta()?.id;
+  if (name === undefined) throw new Error('a record of the contract has no name');
+  return name;
 }
 
 /** The form of a member that REST takes in another, also under the documentation that was added to it. */

@@ -1,4 +1,5 @@
-import { TRUST_CLASSIFICATIONS, type RiskLevel, type TrustComponent, type TrustEnvelope, type TrustWeights } from '../../schema/trust-envelope.ts';
+import type { RiskLevel, TrustComponent, TrustEnvelope, TrustWeights } from '../../schema/trust-envelope.ts';
+import { TRUST_CLASSIFICATIONS } from '../../schema/value-lists.ts';
 import { trustWeights } from './weights.ts';
 
 /** The metrics of a component, without its score. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { signedMembers } from '../../schema/attribution-result.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { Json } from '../../schema/rest-shape.ts';
+import type { SIGNATURE_REASONS } from '../../schema/value-lists.ts';
 import type { Environment } from '../../schema/principal.ts';
 import { canonicalDigest } from './canonical-json.ts';
 import { jwsHeader, objectIn, signCompact, verifiedPayload } from './compact-jws.ts';
@@ -27,7 +28,6 @@ const claimsSchema = z.object({
 export type ResultClaims = z.output<typeof claimsSchema>;
 
 /** Why a signed result is not believed, the first of them that holds. */
-export const SIGNATURE_REASONS = ['bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer', 'digest_mismatch', 'superseded_revision', 'malformed_payload'] as const;
 export type SignatureReason = (typeof SIGNATURE_REASONS)[number];
 
 /** What came of a check. Nothing of a payload is repeated before its signature has proved right: until then it is null. */

@@ -7,7 +7,8 @@ import { PageArguments, connectionOf, connectionType, parsePage, type Connection
 import { perRequest } from '../../platform/graph/request-context.ts';
 import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from '../../platform/graph/scalars.ts';
 import { buildSubgraph, type Subgraph } from '../../platform/graph/subgraph-schema.ts';
-import { TrustEnvelope } from '../../platform/graph/trust-type.ts';
+import { TrustEnvelope as TrustEnvelopeType } from '../../platform/graph/trust-type.ts';
+import type { TrustEnvelope } from '../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../services/trust/envelope.ts';
 import type { EventSource } from './event-source.ts';
 
@@ -58,7 +59,7 @@ class AddBookInput {
 @ObjectType()
 class AddBookPayload {
   @Field(() => Book) book!: Book;
-  @Field(() => TrustEnvelope) trust!: TrustEnvelope;
+  @Field(() => TrustEnvelopeType) trust!: TrustEnvelope;
 }
 
 const BookConnection = connectionType('Book', () => Book);
@@ -133,7 +134,7 @@ class Author {
 class RatedBook {
   @Field(() => ID) id!: string;
   @Field(() => Int) rating!: number;
-  @Field(() => TrustEnvelope) trust!: TrustEnvelope;
+  @Field(() => TrustEnvelopeType) trust!: TrustEnvelope;
 }
 
 /** Every batch of author ids that was read, in order. */
@@ -155,7 +156,7 @@ async function peopleSubgraph(reads: AuthorReads): Promise<Subgraph> {
       return Number(book.id.slice(1)) % 5;
     }
 
-    @FieldResolver(() => TrustEnvelope)
+    @FieldResolver(() => TrustEnvelopeType)
     trust(): TrustEnvelope {
       return trust();
     }

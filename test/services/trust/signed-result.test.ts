@@ -7,7 +7,7 @@ import type { Json } from '../../../schema/rest-shape.ts';
 import { checkSignedResult, resultDigest, signClaims, type ResultClaims, type SignatureCheck, type TrustAnchors } from '../../../services/trust/signed-result.ts';
 import { keySetOf, newSigningKey } from '../../../services/trust/signing-key.ts';
 import { exampleAttribution } from '../../../rest-adapter/representations/attribution-result.ts';
-import { exampleVerification } from '../../../rest-adapter/representations/result-verification.ts';
+import { exampleVerification } from '../../../schema/contract/result-verification.ts';
 
 const made = await newSigningKey('live');
 const key = { kid: made.kid, privateKey: createPrivateKey({ key: made.privateKey, format: 'der', type: 'pkcs8' }) };

@@ -1,11 +1,15 @@
 import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import { resultVerification, verificationRequest } from '../../../../schema/contract/result-verification.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
+import { inputTypeOf, objectTypeOf, type GraphRecord } from '../../../../platform/graph/contract-types.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
-import { ResultVerificationType, VerifyResultInput } from './result-verification-type.ts';
 import { verifyResult } from './verify-result.ts';
 
-@Resolver(() => ResultVerificationType)
+const ResultVerification = objectTypeOf(resultVerification, 'Trust envelope of this answer.');
+const VerifyResultInput = inputTypeOf('VerifyResultInput', verificationRequest);
+
+@Resolver(() => ResultVerification)
 export class ResultVerificationResolver {
   readonly #database: Database;
   readonly #clock: () => Date;
@@ -15,8 +19,14 @@ export class ResultVerificationResolver {
     this.#clock = clock;
   }
 
-  @Query(() => ResultVerificationType, { nullable: true, description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything that is not a JWS.' })
-  async verifyResult(@Ctx() context: RequestContext, @Arg('input', () => VerifyResultInput) input: VerifyResultInput): Promise<ResultVerificationType> {
+  @Query(() => ResultVerification, {
+    nullable: true,
+    description: 'Checks a signed result; needs no key. A wrong signature is an answer. Errors: VALIDATION_ERROR for anything that is not a JWS.',
+  })
+  async verifyResult(
+    @Ctx() context: RequestContext,
+    @Arg('input', () => VerifyResultInput) input: object,
+  ): Promise<GraphRecord<typeof resultVerification>> {
     const { claims, ...check } = await verifyResult(this.#database, input);
     const now = this.#clock();
     return {

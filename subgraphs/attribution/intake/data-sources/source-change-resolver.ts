@@ -1,5 +1,6 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
 import type { z } from 'zod';
+import type { Frozen } from '../../../../schema/contract/frozen.ts';
 import type { sourceChange } from '../../../../schema/contract/source-changes.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
@@ -10,7 +11,7 @@ import { SourceChangeType } from './data-source-type.ts';
 import { presentDataSource } from './present-data-source.ts';
 import { lastSequence, watchSource, type SourceState, type SourceWatchServices } from './source-watch.ts';
 
-type SourceChange = z.output<typeof sourceChange>;
+type SourceChange = Frozen<z.output<typeof sourceChange>>;
 
 interface WatchArguments {
   readonly id: string;
