@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { channelImpact } from './attribution-impact.ts';
+import { attributions } from './attributions.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
@@ -10,12 +12,13 @@ import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
-export const NOUNS = [experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
+export const NOUNS = [attributions, experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */
 export const FRAGMENTS: Readonly<Record<string, z.ZodObject>> = {
   Trust: trustEnvelope,
   ResultVerificationRecord: resultVerification,
+  ChannelImpactRecord: channelImpact,
 };
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
