@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, type DocumentNode } from 'graphql';
 import { platformFeeCents } from './platform-fee.ts';
+import { attributionSummary } from './contract/attribution-result.ts';
+import { fragmentOf } from './contract/documents.ts';
+import { trustEnvelope } from './contract/trust-envelope.ts';
 import { RestShape, type Json } from './rest-shape.ts';
-
-/** Members that an analysis has or has not, as `include=` says. */
-export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics', 'campaigns'] as const;
-export type ResultSection = (typeof RESULT_SECTIONS)[number];
+import { RESULT_SECTIONS } from './value-lists.ts';
 
 /**
  * Members that the signature of a result does not cover: itself, what is measured or moves beside the figures, and
@@ -40,11 +40,12 @@ export function membersThatApply({ auto_refresh: autoRefresh, ...result }: Json)
 
 let restForm: { readonly shape: RestShape; readonly document: DocumentNode } | undefined;
 
-/** The printed graph and the fragment that every door's documents spread; the fragment's own fragments stand beside it. */
+/** The printed graph, and what every door's documents ask for. */
 function loadRestForm(): NonNullable<typeof restForm> {
-  const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+  const supergraph = readFileSync(new URL('supergraph.graphql', import.meta.url), 'utf8');
   // A supergraph carries the joins of federation, which a plain schema cannot check and need not know.
-  const schema = buildSchema(text('supergraph.graphql'), { assumeValidSDL: true });
-  const document = parse(`query { attribution(id: "") { ...AttributionSummary } }\n${text('operations/attribution-summary.graphql')}\n${text('operations/records.graphql')}`);
+  const schema = buildSchema(supergraph, { assumeValidSDL: true });
+  const fragments = [fragmentOf('AttributionSummary', attributionSummary), fragmentOf('Trust', trustEnvelope)];
+  const document = parse(`query { attribution(id: "") { ...AttributionSummary } }\n${fragments.join('\n')}`);
   return { shape: new RestShape(schema), document };
 }

@@ -14,14 +14,8 @@ type Shaper = (value: unknown) => unknown;
 const MONEY_DIGITS = 2;
 const RATIO_DIGITS = 4;
 
-/** Fields in major units of a currency; other floats are ratios or counts. */
-const MONEY_FIELDS: ReadonlySet<string> = new Set([
-  'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
-  'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
-  'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
-]);
-/** JSON maps of ratios; JSON that is not listed here or above passes as it is. */
-const RATIO_MAPS: ReadonlySet<string> = new Set(['modelBreakdown']);
+/** Fields in major units of a currency whose type does not stand in the contract yet. */
+const MONEY_FIELDS: ReadonlySet<string> = new Set(['accumulatedDeltaR']);
 
 /**
  * Turns GraphQL data into REST: snake_case members, lower-case enums, RFC 3339 timestamps, rounding at this edge only.
@@ -102,13 +96,13 @@ export class RestShape {
 }
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {
-  const isMoney = MONEY_FIELDS.has(field) || MONEY_FIELDS.has(`${parent}.${field}`);
-  const digits = DIGITS.get(`${parent}.${field}`) ?? (isMoney ? MONEY_DIGITS : RATIO_DIGITS);
+  const own = DIGITS.get(`${parent}.${field}`) ?? (MONEY_FIELDS.has(field) ? MONEY_DIGITS : undefined);
   switch (scalar) {
     case 'Float':
-      return (value) => roundHalfUp(Number(value), digits);
+      return (value) => roundHalfUp(Number(value), own ?? RATIO_DIGITS);
     case 'JSON':
-      return isMoney || RATIO_MAPS.has(field) ? (value) => roundAll(value, digits) : (value) => value;
+      // A map of figures; any other JSON passes as it is.
+      return own === undefined ? (value) => value : (value) => roundAll(value, own);
     case 'DateTime':
       return (value) => new Date(value as string | Date).toISOString();
     case 'Date':

@@ -44,7 +44,7 @@ export interface ReportedPeriod {
   readonly revenue: number;
   readonly baseline_revenue: number;
   /** Attributed revenue. */
-  readonly channels: Readonly<Record<string, number>>;
+  readonly channels: Readonly<Record<string, number | null>>;
 }
 
 /** What one campaign of a channel is credited with. */

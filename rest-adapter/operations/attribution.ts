@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { RESULT_SECTIONS, type ResultSection } from '../../schema/attribution-result.ts';
-import { ATTRIBUTION_STATUSES, EXPORT_FORMATS, EXPORT_LEVELS, GRANULARITIES, MODELS } from '../../schema/value-lists.ts';
-import { given, nodesAt, objectAt } from '../members.ts';
+import { attributionFilter, newAttribution } from '../../schema/contract/attribution-request.ts';
+import { attributions } from '../../schema/contract/attributions.ts';
+import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
+import { EXPORT_FORMATS, EXPORT_LEVELS, RESULT_SECTIONS, type ResultSection } from '../../schema/value-lists.ts';
+import { operationsOf } from '../contract-operations.ts';
+import { nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
-import { dateRange } from '../../schema/contract/date-range.ts';
-import { momentInRest } from '../../schema/contract/moment-in-rest.ts';
-import { graphPage, meta, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
+import { graphPage, meta, pageParameters, presentMeta, withinReach, type PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 
 const EXAMPLE_ID = exampleAttribution['id'] as string;
@@ -23,32 +24,23 @@ const includeOf = <Sections extends readonly [ResultSection, ...ResultSection[]]
     .optional()
     .meta({ description: 'Sections that the answer has beyond its base; null where the data cannot give one', openapi: { type: 'array', items: { type: 'string', enum: offered } } });
 
+type Sections = readonly ResultSection[] | undefined;
+
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
 const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
 
-const request = z
-  .object({
-    data_source_id: z.string().min(1).max(128),
-    date_range: dateRange,
-    model: z.enum(MODELS).optional().meta({ default: 'causal' }),
-    granularity: z.enum(GRANULARITIES).optional().meta({ default: 'daily' }),
-    channels: z.array(z.string().min(1).max(200)).min(1).max(500).optional().meta({ description: 'Restricts to these channels' }),
-    baseline_channels: z.array(z.string().min(1).max(200)).min(1).max(50).optional().meta({ description: 'Overrides those of the source' }),
-    lookback_window_days: z.int().min(1).max(90).optional().meta({ default: 30 }),
-    conversion_event: z.string().min(1).max(100).optional().meta({ default: 'purchase' }),
-    confidence_level: z.number().min(0.8).max(0.99).optional().meta({ default: 0.95 }),
-    model_options: z.object({ markov_order: z.int().min(1).max(4).optional() }).optional(),
-    workspace_id: z.string().max(128).optional().meta({ description: 'Workspace to put the analysis into, ws_…; the one in SVC-Workspace, or that of the source, when absent' }),
-    agent_id: z.string().max(128).optional().meta({ description: 'The serving agent; that of the source when absent. An account without an agent may name any' }),
-    auto_refresh: z.boolean().optional().meta({ description: 'Runs the analysis again, at no cost, whenever late rows change the revenue of its range by 0.1 % or more', default: false }),
-    include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }),
-  })
+const request = restForm(newAttribution)
+  .extend({ include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }) })
   .meta({ id: 'AttributionRequest' });
 
+const listQuery = withinReach(
+  z.object({ ...pageParameters, ...restForm(attributionFilter).shape, include: includeOf(WHOLE) }),
+);
+
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
-function sections(wanted: readonly ResultSection[] | undefined, otherwise: boolean): Json {
+function sections(wanted: Sections, otherwise: boolean): Json {
   const has = (section: ResultSection) => (wanted === undefined ? otherwise : wanted.includes(section));
   return { timeSeries: has('time_series'), campaigns: wanted?.includes('campaigns') ?? false, modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
 }
@@ -83,117 +75,56 @@ export const attributionOperations = [
     },
     problems: ['resource_not_found', 'data_source_unavailable'],
     job: attributionJob,
-    variables: ({ body }) => ({
-      input: given({
-        dataSourceId: body.data_source_id,
-        dateRange: body.date_range,
-        model: body.model,
-        granularity: body.granularity,
-        channels: body.channels,
-        baselineChannels: body.baseline_channels,
-        lookbackWindowDays: body.lookback_window_days,
-        conversionEvent: body.conversion_event,
-        confidenceLevel: body.confidence_level,
-        workspaceId: body.workspace_id,
-        agentId: body.agent_id,
-        autoRefresh: body.auto_refresh,
-        modelOptions: body.model_options === undefined ? undefined : given({ markovOrder: body.model_options.markov_order }),
-      }),
-      ...sections(body.include === undefined ? undefined : [...body.include, 'diagnostics'], true),
-    }),
+    variables: ({ body }) => {
+      const include = body['include'] as Sections;
+      return {
+        input: fromRest(newAttribution, body),
+        ...sections(include === undefined ? undefined : [...include, 'diagnostics'], true),
+      };
+    },
     present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
     example: { body: { data_source_id: exampleAttribution['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'causal' }, response: exampleAttribution },
   }),
-  operation({
-    id: 'listAttributions',
-    tag: 'Attribution',
-    method: 'GET',
-    path: '/attribution',
-    kind: 'read',
-    action: 'attribution:read',
-    document: 'Attributions',
-    summary: 'List the analyses',
-    description: 'Newest first; items leave out time_series, model_breakdown, comparison and diagnostics unless include names them.',
-    querySchema: withinReach(
-      z.object({
-        ...pageParameters,
-        status: z.enum(ATTRIBUTION_STATUSES).optional(),
-        model: z.enum(MODELS).optional(),
-        data_source_id: z.string().min(1).max(128).optional(),
-        agent_id: z.string().min(1).max(128).optional(),
-        created_after: momentInRest.optional(),
-        created_before: momentInRest.optional(),
-        include: includeOf(WHOLE),
+  ...operationsOf(attributions, {
+    listAttributions: {
+      querySchema: listQuery,
+      success: {
+        status: 200,
+        description: 'A page of analyses',
+        schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }),
+        headers: { Link: 'first, prev, next and last page' },
+      },
+      variables: ({ query }) => ({
+        ...graphPage(query as unknown as PageRequest),
+        filter: fromRest(attributionFilter, query),
+        ...sections(query['include'] as Sections, false),
       }),
-    ),
-    success: { status: 200, description: 'A page of analyses', schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }), headers: { Link: 'first, prev, next and last page' } },
-    problems: [],
-    variables: ({ query }) => ({
-      ...graphPage(query),
-      filter: given({ status: query.status, model: query.model, dataSourceId: query.data_source_id, agentId: query.agent_id, createdAfter: query.created_after, createdBefore: query.created_before }),
-      ...sections(query.include, false),
-    }),
-    present: (data, { query }) => {
-      const connection = objectAt(data, 'attributions');
-      return { data: nodesAt(connection).map(presentAttribution), meta: presentMeta(query, Number(connection['total_count'])), trust: connection['trust'] };
+      present: (data, { query }) => {
+        const connection = objectAt(data, 'attributions');
+        return {
+          data: nodesAt(connection).map(presentAttribution),
+          meta: presentMeta(query as unknown as PageRequest, Number(connection['total_count'])),
+          trust: connection['trust'],
+        };
+      },
+      example: {
+        query: { status: 'completed', per_page: '1' },
+        response: {
+          data: [withoutSections(exampleAttribution)],
+          meta: { page: 1, per_page: 1, total: 1, total_pages: 1 },
+          trust: exampleTrust(1),
+        },
+      },
     },
-    example: {
-      query: { status: 'completed', per_page: '1' },
-      response: { data: [withoutSections(exampleAttribution)], meta: { page: 1, per_page: 1, total: 1, total_pages: 1 }, trust: exampleTrust(1) },
+    getAttribution: {
+      querySchema: z.object({ include: includeOf(RESULT_SECTIONS) }),
+      variables: ({ path, query }) => ({ id: path['id'], ...sections(query['include'] as Sections, true) }),
+      present: (data) => presentAttribution(objectAt(data, 'attribution')),
     },
-  }),
-  operation({
-    id: 'getAttribution',
-    tag: 'Attribution',
-    method: 'GET',
-    path: '/attribution/{id}',
-    kind: 'read',
-    action: 'attribution:read',
-    document: 'Attribution',
-    summary: 'Read an analysis',
-    description: 'Whole but for campaigns, unless include names the sections that are wanted.',
-    pathSchema: idPath,
-    querySchema: z.object({ include: includeOf(RESULT_SECTIONS) }),
-    success: { status: 200, description: 'The analysis', schema: attributionResult },
-    problems: ['resource_not_found'],
-    isResource: true,
-    variables: ({ path, query }) => ({ id: path.id, ...sections(query.include, true) }),
-    present: (data) => presentAttribution(objectAt(data, 'attribution')),
-    example: { path: { id: EXAMPLE_ID }, response: exampleAttribution },
-  }),
-  operation({
-    id: 'cancelAttribution',
-    tag: 'Attribution',
-    method: 'POST',
-    path: '/attribution/{id}/cancel',
-    kind: 'write',
-    action: 'attribution:run',
-    document: 'CancelAttribution',
-    summary: 'Cancel an analysis',
-    description: 'One that waits never begins, one that is computed stops soon; its streams end with error. It fails with the code cancelled, and nothing is billed. Cancelling again changes nothing; an analysis that has ended by itself is answered with conflict, code already_finished.',
-    pathSchema: idPath,
-    success: { status: 200, description: 'The analysis, failed', schema: attributionResult },
-    problems: ['resource_not_found', 'conflict'],
-    variables: ({ path }) => ({ input: { id: path.id }, ...sections(undefined, true) }),
-    present: (data) => presentAttribution(objectAt(data, 'cancel_attribution', 'attribution')),
-    example: { path: { id: EXAMPLE_ID }, response: cancelledAttribution(exampleAttribution) },
-  }),
-  operation({
-    id: 'deleteAttribution',
-    tag: 'Attribution',
-    method: 'DELETE',
-    path: '/attribution/{id}',
-    kind: 'write',
-    action: 'attribution:delete',
-    document: 'DeleteAttribution',
-    summary: 'Delete an analysis',
-    description: 'Its figures, progress and signature go at once; later calls answer 404. What was billed for it stays on record. One that is under way is answered with conflict, code not_finished: cancel it first.',
-    pathSchema: idPath,
-    success: { status: 204, description: 'It is gone', schema: null },
-    problems: ['resource_not_found', 'conflict'],
-    variables: ({ path }) => ({ input: { id: path.id } }),
-    present: () => null,
-    example: { path: { id: EXAMPLE_ID } },
+    cancelAttribution: {
+      variables: ({ path }) => ({ input: { id: path['id'] }, ...sections(undefined, true) }),
+      present: (data) => presentAttribution(objectAt(data, 'cancel_attribution', 'attribution')),
+    },
   }),
   operation({
     id: 'exportAttribution',
@@ -235,15 +166,6 @@ export const attributionOperations = [
     example: { path: { id: EXAMPLE_ID } },
   }),
 ];
-
-function cancelledAttribution(attribution: Json): Json {
-  const figures = ['confidence', 'currency', 'conversions', 'revenue', 'baseline_revenue', 'unattributed_revenue', 'revenue_lastclick_cents', 'revenue_causal_cents', 'delta_r_cents', 'delta_r_net_cents', 'platform_fee_cents', 'time_series', 'model_breakdown', 'comparison', 'diagnostics', 'signature'];
-  return {
-    ...attribution,
-    ...Object.fromEntries(figures.map((name) => [name, null])),
-    status: 'failed', channel_impact: [], methodology: 'causal', trust: exampleTrust(1), failure: { code: 'cancelled', message: 'The analysis was cancelled. Nothing is billed.' },
-  };
-}
 
 function withoutSections(attribution: Json): Json {
   return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(RESULT_SECTIONS as readonly string[]).includes(name)));

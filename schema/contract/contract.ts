@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { channelImpact } from './attribution-impact.ts';
+import { attributions } from './attributions.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
@@ -13,6 +15,7 @@ import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
 export const NOUNS = [
+  attributions,
   experiments,
   workspaces,
   webhooks,
@@ -26,6 +29,7 @@ export const NOUNS = [
 export const FRAGMENTS: Readonly<Record<string, z.ZodObject>> = {
   Trust: trustEnvelope,
   ResultVerificationRecord: resultVerification,
+  ChannelImpactRecord: channelImpact,
 };
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */

@@ -1,4 +1,5 @@
 import { Arg, Ctx, ID, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
+import { CHANGE_TYPES } from '../../../../schema/contract/attribution-progress.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
@@ -7,8 +8,9 @@ import type { RecordedEvent } from '../../../../services/events/outbox.ts';
 import { beginningWith } from '../../../../services/events/sequenced-watch.ts';
 import { publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
-import { AttributionChangeType, beginningAt, CHANGE_TYPES, presentChange } from './attribution-change-type.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
+import { AttributionChangeType, type AttributionChange } from './attribution-types.ts';
+import { beginningAt, presentChange } from './present-change.ts';
 
 interface WatchArguments {
   readonly dataSourceId: string;
@@ -31,7 +33,7 @@ export function attributionChangeResolver(services: FeedServices, attributions: 
       @Ctx() context: RequestContext,
       @Arg('dataSourceId', () => ID, { description: 'Public id of the source.' }) _dataSourceId: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last change that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
-    ): Promise<AttributionChangeType> {
+    ): Promise<AttributionChange> {
       if ('from' in change) return beginningAt(change.from);
       return presentChange(change, await unlessGone(() => attributions.attribution(context, String(change.data['id']))));
     }

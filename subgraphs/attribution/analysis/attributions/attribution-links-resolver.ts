@@ -5,7 +5,7 @@ import { CentsScalar } from '../../../../platform/graph/scalars.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import { DataSourceType } from '../../intake/data-sources/data-source-type.ts';
-import { AttributionType } from './attribution-type.ts';
+import { attributionTypes, type AttributionRecord } from './attribution-types.ts';
 
 /** The agent as this subgraph knows it: an id that the agents subgraph owns. */
 @Directive('@key(fields: "id")')
@@ -16,7 +16,7 @@ export class ServedAgentType {
 }
 
 /** What leads from an analysis to entities of other owners. */
-@Resolver(() => AttributionType)
+@Resolver(() => attributionTypes.Record)
 export class AttributionLinksResolver {
   readonly #findSource: (reference: { readonly id: string }, context: RequestContext) => Promise<DataSourceType | null>;
 
@@ -25,12 +25,12 @@ export class AttributionLinksResolver {
   }
 
   @FieldResolver(() => ServedAgentType, { nullable: true, description: 'The agent that served the source.' })
-  agent(@Root() attribution: AttributionType): ServedAgentType | null {
+  agent(@Root() attribution: AttributionRecord): ServedAgentType | null {
     return attribution.agentId === null ? null : { id: attribution.agentId };
   }
 
   @FieldResolver(() => DataSourceType, { nullable: true, description: 'The source that was analysed; null after it was deleted.' })
-  dataSource(@Root() attribution: AttributionType, @Ctx() context: RequestContext): Promise<DataSourceType | null> {
+  dataSource(@Root() attribution: AttributionRecord, @Ctx() context: RequestContext): Promise<DataSourceType | null> {
     return this.#findSource({ id: attribution.dataSourceId }, context);
   }
 }

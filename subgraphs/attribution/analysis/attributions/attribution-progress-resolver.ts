@@ -3,8 +3,9 @@ import { assertAction } from '../../../../schema/actions.ts';
 import type { RequestContext } from '../../../../schema/principal.ts';
 import { requireUuid } from '../../../../platform/identifiers.ts';
 import type { AttributionResolver } from './attribution-resolver.ts';
-import { AttributionProgressType, presentProgress } from './attribution-progress-type.ts';
 import { AttributionStore } from './attribution-store.ts';
+import { AttributionProgressType, type AttributionProgress } from './attribution-types.ts';
+import { presentProgress } from './present-progress.ts';
 import { endOfProgress, watchProgress, type SequencedEvent } from './progress.ts';
 import type { RunAttributionServices } from './run-attribution.ts';
 
@@ -30,7 +31,7 @@ export function attributionProgressResolver(services: Pick<RunAttributionService
       @Ctx() context: RequestContext,
       @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string,
       @Arg('after', () => Int, { nullable: true, description: 'Sequence of the last event that was seen; 0 for all.' }) _after?: number | null,
-    ): Promise<AttributionProgressType> {
+    ): Promise<AttributionProgress> {
       const result = sequenced.event.kind === 'RESULT' ? await attributions.attribution(context, id) : null;
       return presentProgress(sequenced, result);
     }

@@ -1,15 +1,18 @@
-import { Arg, Args, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, ID, Mutation as FieldMutation, Resolver } from 'type-graphql';
+import type { z } from 'zod';
+import type { attributionFilter } from '../../../../schema/contract/attribution-request.ts';
+import type { attributions } from '../../../../schema/contract/attributions.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';
 import { AccessLog } from '../../../../services/audit/access-log.ts';
-import { connectionOf, PageArguments, parsePage, type Connection } from '../../../../platform/graph/connection.ts';
+import { connectionOf, PageArguments, parsePage } from '../../../../platform/graph/connection.ts';
+import type { Answered } from '../../../../platform/graph/noun-types.ts';
 import { exactlyOnce } from '../../../../services/idempotency/exactly-once.ts';
 import { filterUuid, publicId, requireUuid } from '../../../../platform/identifiers.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
-import { AttributionFilterInput, CancelAttributionInput, DeleteAttributionInput, RunAttributionInput } from './attribution-input.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
-import { AttributionConnection, AttributionType, CancelAttributionPayload, DeleteAttributionPayload, RunAttributionPayload } from './attribution-type.ts';
+import { attributionTypes, RunAttributionInput, RunAttributionPayload, type AcceptedAttribution, type AttributionRecord } from './attribution-types.ts';
 import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
 import { deleteAttribution, deleteEffect } from './delete-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
@@ -19,7 +22,11 @@ import { latestProgress } from './progress.ts';
 import { runAttribution, runEffect, type RunAttributionServices } from './run-attribution.ts';
 import { sourcesNow } from './source-now.ts';
 
-@Resolver(() => AttributionType)
+const { Record, Query, Mutation, inputOf } = attributionTypes;
+type Answer<Id extends keyof typeof attributions.operations> = Promise<Answered<typeof attributions, Id>>;
+type Filter = Partial<z.output<typeof attributionFilter>>;
+
+@Resolver(() => Record)
 export class AttributionResolver {
   readonly #services: RunAttributionServices;
   readonly #accesses: AccessLog;
@@ -29,17 +36,17 @@ export class AttributionResolver {
     this.#accesses = new AccessLog(services.database, services.clock);
   }
 
-  @Query(() => AttributionType, { nullable: true, description: 'One analysis. Errors: RESOURCE_NOT_FOUND.' })
-  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string): Promise<AttributionType> {
+  @Query('getAttribution')
+  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string): Answer<'getAttribution'> {
     return this.#load(assertAction(context.principal, 'attribution:read'), id, context);
   }
 
-  @Query(() => AttributionConnection, { nullable: true, description: 'Analyses of the account, newest first.' })
+  @Query('listAttributions')
   async attributions(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('filter', () => AttributionFilterInput, { nullable: true }) filter?: AttributionFilterInput | null,
-  ): Promise<Connection<AttributionType>> {
+    @Arg('filter', inputOf('listAttributions'), { nullable: true }) filter?: Filter | null,
+  ): Answer<'listAttributions'> {
     const principal = assertAction(context.principal, 'attribution:read');
     const narrowed = storeFilter(filter ?? {});
     const connection = await this.#services.database.asTenant(principal, async (em) => {
@@ -55,8 +62,11 @@ export class AttributionResolver {
     return connection;
   }
 
-  @Mutation(() => RunAttributionPayload, { nullable: true, description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.' })
-  async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: RunAttributionInput): Promise<RunAttributionPayload> {
+  @FieldMutation(() => RunAttributionPayload, {
+    nullable: true,
+    description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
+  })
+  async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: object): Promise<AcceptedAttribution> {
     const principal = assertAction(context.principal, 'attribution:run');
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: runEffect,
@@ -66,8 +76,8 @@ export class AttributionResolver {
     return { attribution, trust: attribution.trust };
   }
 
-  @Mutation(() => CancelAttributionPayload, { nullable: true, description: 'Ends an analysis that has not ended by itself: it fails with CANCELLED, and nothing is billed. Repeating it changes nothing. Errors: RESOURCE_NOT_FOUND, CONFLICT (already_finished).' })
-  async cancelAttribution(@Ctx() context: RequestContext, @Arg('input', () => CancelAttributionInput) input: CancelAttributionInput): Promise<CancelAttributionPayload> {
+  @Mutation('cancelAttribution')
+  async cancelAttribution(@Ctx() context: RequestContext, @Arg('input', inputOf('cancelAttribution')) input: { id: string }): Answer<'cancelAttribution'> {
     const principal = assertAction(context.principal, 'attribution:run');
     const id = requireUuid('attr', input.id, 'attribution');
     const attribution = await exactlyOnce(this.#services.database, context, {
@@ -79,8 +89,8 @@ export class AttributionResolver {
     return { attribution, trust: attribution.trust };
   }
 
-  @Mutation(() => DeleteAttributionPayload, { nullable: true, description: 'Deletes an analysis with its figures; what was billed stays on record. Errors: RESOURCE_NOT_FOUND, CONFLICT (not_finished).' })
-  async deleteAttribution(@Ctx() context: RequestContext, @Arg('input', () => DeleteAttributionInput) { id }: DeleteAttributionInput): Promise<DeleteAttributionPayload> {
+  @Mutation('deleteAttribution')
+  async deleteAttribution(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteAttribution')) { id }: { id: string }): Answer<'deleteAttribution'> {
     const principal = assertAction(context.principal, 'attribution:delete');
     const uuid = requireUuid('attr', id, 'attribution');
     await exactlyOnce(this.#services.database, context, {
@@ -93,11 +103,11 @@ export class AttributionResolver {
   }
 
   /** Entity resolver. */
-  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AttributionType> {
+  async resolveReference(reference: Readonly<Record<string, unknown>>, context: RequestContext): Promise<AttributionRecord> {
     return this.#load(assertAction(context.principal, 'attribution:read'), String(reference['id']), context);
   }
 
-  async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionType> {
+  async #load(principal: Principal, id: string, context: RequestContext): Promise<AttributionRecord> {
     const uuid = requireUuid('attr', id, 'attribution');
     const shown = await this.#services.database.asTenant(principal, async (em) => {
       const attribution = await new AttributionStore(em).require(uuid);
@@ -109,7 +119,7 @@ export class AttributionResolver {
   }
 
   /** A member of a list: what is wrong with it takes down no other. Read by itself, it tells the log what that is. */
-  #presentAlone(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {
+  #presentAlone(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionRecord {
     try {
       return this.#present(attribution, progress, sourceNow, context);
     } catch {
@@ -117,12 +127,12 @@ export class AttributionResolver {
     }
   }
 
-  #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionType {
+  #present(attribution: Attribution, progress: number, sourceNow: SourceNow | null, context: RequestContext): AttributionRecord {
     return presentAttribution(attribution, progress, this.#services.clock(), context.apiVersion, sourceNow);
   }
 }
 
-function storeFilter(filter: AttributionFilterInput): AttributionFilter {
+function storeFilter(filter: Filter): AttributionFilter {
   return {
     status: filter.status ?? undefined,
     model: filter.model ?? undefined,

@@ -1,5 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../../../../schema/value-lists.ts';
+import type { z } from 'zod';
+import type { attributionFailure } from '../../../../schema/contract/attribution-result.ts';
+import type { Frozen } from '../../../../schema/contract/frozen.ts';
+import type { ATTRIBUTION_STATUSES, GRANULARITIES, MODELS } from '../../../../schema/value-lists.ts';
 import type { Environment } from '../../../../schema/principal.ts';
 import type { Uuid } from '../../../../platform/identifiers.ts';
 import type { AnalysisFigures } from './figures.ts';
@@ -10,10 +13,7 @@ export type Granularity = (typeof GRANULARITIES)[number];
 export type AttributionStatus = (typeof ATTRIBUTION_STATUSES)[number];
 
 /** Why an analysis failed, in words that a shop owner can act on. */
-export interface AttributionFailure {
-  readonly code: (typeof FAILURE_CODES)[number];
-  readonly message: string;
-}
+export type AttributionFailure = Frozen<z.output<typeof attributionFailure>>;
 
 const AttributionSchema = defineEntity({
   name: 'Attribution',

@@ -1,9 +1,10 @@
+import type { z } from 'zod';
+import type { diagnostics, experimentCalibration } from '../../../../schema/contract/attribution-diagnostics.ts';
+import type { confidenceInterval } from '../../../../schema/contract/attribution-impact.ts';
+import type { Frozen } from '../../../../schema/contract/frozen.ts';
+
 /** Interval around a figure, in the figure's unit, at confidence `level` (0.95 = 95 %). */
-export interface ConfidenceInterval {
-  readonly lower: number;
-  readonly upper: number;
-  readonly level: number;
-}
+export type ConfidenceInterval = Frozen<z.output<typeof confidenceInterval>>;
 
 /** What one channel is credited with. Money in major units of the source's currency. */
 export interface ChannelFigures {
@@ -52,42 +53,11 @@ export interface CampaignFigures {
   readonly lastclickRevenueCents: number;
 }
 
-/** How an analysis went: sizes, convergence, what the reader should know. */
-export interface AnalysisDiagnostics {
-  readonly journeys: number;
-  readonly convertingJourneys: number;
-  readonly touches: number;
-  readonly converged: boolean;
-  readonly iterations: number;
-  readonly elapsedMs: number;
-  readonly seed: string;
-  /** `sha256:` digest of the figures alone: what a re-run on the same rows must reproduce. */
-  readonly runDigest: string;
-  readonly warnings: readonly string[];
-  /** What each model reports of itself (removal effects, R², κ, stacking weights, …). */
-  readonly models: Readonly<Record<string, unknown>>;
-}
+/** How an analysis went: sizes, convergence, what the reader should know; its experiments stand beside it. */
+export type AnalysisDiagnostics = Omit<Frozen<z.output<typeof diagnostics>>, 'experiments'>;
 
 /** What an experiment said of the range, and what that did to the credit of its channel. Money in major units. */
-export interface ExperimentCalibration {
-  /** Public id of the experiment. */
-  readonly id: string;
-  readonly channel: string;
-  readonly method: 'holdout' | 'geo';
-  readonly period: readonly [start: string, end: string];
-  /** As measured over the period. */
-  readonly measuredIncrementalRevenue: number;
-  readonly measuredStandardError: number;
-  /** Pro-rated to the range. */
-  readonly incrementalRevenue: number;
-  readonly standardError: number;
-  /** In (0, 1]: 1 where period and range are the same. */
-  readonly overlap: number;
-  readonly basis: 'touches' | 'days';
-  /** Credit of the channel without any experiment, and with all of them. */
-  readonly modelIncrementalRevenueBefore: number;
-  readonly modelIncrementalRevenueAfter: number;
-}
+export type ExperimentCalibration = Frozen<z.output<typeof experimentCalibration>>;
 
 export type ComparisonRule = 'last_click' | 'first_click' | 'linear' | 'time_decay' | 'position_based';
 

@@ -2,7 +2,7 @@ import { publicId } from '../../../../platform/identifiers.ts';
 import { type TrustEnvelope } from '../../../../schema/trust-envelope.ts';
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
-import type { AttributionType, ChannelImpactType } from './attribution-type.ts';
+import type { AttributionRecord, ChannelImpact } from './attribution-types.ts';
 import type { AnalysisFigures, ChannelFigures } from './figures.ts';
 import { presentCampaigns, presentTimeSeries } from './present-breakdown.ts';
 import { presentTrust, type SourceNow } from './present-trust.ts';
@@ -13,7 +13,7 @@ import type { TrustEvidence } from './trust-evidence.ts';
 const MAX_LIFT = 10;
 
 /** The stored analysis as the graph shows it. Restricting `channels` hides the others; totals stay those of the shop. */
-export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionType {
+export function presentAttribution(attribution: Attribution, progress: number, now: Date, apiVersion: string, sourceNow: SourceNow | null = null, { status, figures, failure }: Publication = publicationOf(attribution)): AttributionRecord {
   const shown = attribution.channels ?? null;
   const isShown = (channel: string): boolean => shown === null || shown.includes(channel);
   const visible = <Value>(byChannel: Readonly<Record<string, Value>>) => (shown === null ? byChannel : Object.fromEntries(Object.entries(byChannel).filter(([channel]) => isShown(channel))));
@@ -68,7 +68,7 @@ function trustOf(figures: AnalysisFigures | null, trust: TrustEvidence | null, s
 }
 
 /** Channel figures as the contract shows them, highest attributed revenue first, ties by name. */
-export function presentChannels(channels: readonly ChannelFigures[], revenueCents: number): ChannelImpactType[] {
+export function presentChannels(channels: readonly ChannelFigures[], revenueCents: number): ChannelImpact[] {
   return channels
     .toSorted((a, b) => b.attributedRevenueCents - a.attributedRevenueCents || a.channel.localeCompare(b.channel, 'en'))
     .map((figures, index) => {

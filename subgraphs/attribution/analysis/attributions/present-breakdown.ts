@@ -1,11 +1,11 @@
-import type { CampaignImpactType, TimeSeriesPointType } from './attribution-type.ts';
+import type { CampaignImpact, TimeSeriesPoint } from './attribution-types.ts';
 import type { CampaignFigures, TimeSeriesFigures } from './figures.ts';
 
 /** Whether the answer shows a channel. */
 export type ChannelFilter = (channel: string) => boolean;
 
 /** The stored columns as one point per period. */
-export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFilter): TimeSeriesPointType[] {
+export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFilter): TimeSeriesPoint[] {
   const channels = figures.channels.filter(({ channel }) => isShown(channel));
   return figures.periods.map(({ start, partial }, index) => ({
     periodStart: start,
@@ -17,7 +17,7 @@ export function presentTimeSeries(figures: TimeSeriesFigures, isShown: ChannelFi
 }
 
 /** The stored campaigns with what follows from their figures. */
-export function presentCampaigns(figures: readonly CampaignFigures[], isShown: ChannelFilter): CampaignImpactType[] {
+export function presentCampaigns(figures: readonly CampaignFigures[], isShown: ChannelFilter): CampaignImpact[] {
   return figures
     .filter(({ channel }) => isShown(channel))
     .map(({ channel, campaign, spend, touches, attributedRevenueCents, lastclickRevenueCents }) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ProblemError } from '../../../../schema/problems.ts';
-import { ENVIRONMENTS, GRANULARITIES, MODELS } from '../../../../schema/value-lists.ts';
+import { ATTRIBUTION_DEFAULTS, newAttribution } from '../../../../schema/contract/attribution-request.ts';
+import { ENVIRONMENTS } from '../../../../schema/value-lists.ts';
 import type { Environment, Principal } from '../../../../schema/principal.ts';
 import type { JobQueue, Jobs } from '../../../../platform/jobs/jobs.ts';
-import { parseInput } from '../../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
@@ -43,24 +44,6 @@ export const RUN_QUEUE: JobQueue<RunJob> = {
   isLarge: ({ rows }) => rows > MANY_TOUCHES,
 };
 
-const channelList = (most: number) => z.array(z.string().min(1).max(200)).min(1, 'name at least one channel, or leave it out').max(most);
-
-const request = z.object({
-  dataSourceId: z.string(),
-  dateRange: z.array(z.string()),
-  workspaceId: z.string().nullish(),
-  agentId: z.string().nullish(),
-  model: z.enum(MODELS).nullish().transform((model) => model ?? 'causal'),
-  granularity: z.enum(GRANULARITIES).nullish().transform((granularity) => granularity ?? 'daily'),
-  channels: channelList(500).nullish(),
-  lookbackWindowDays: z.number().int().min(1).max(90).nullish().transform((days) => days ?? 30),
-  conversionEvent: z.string().min(1).max(100).nullish().transform((event) => event ?? 'purchase'),
-  confidenceLevel: z.number().min(0.8).max(0.99).nullish().transform((level) => level ?? 0.95),
-  baselineChannels: channelList(50).nullish(),
-  autoRefresh: z.boolean().nullish().transform((wanted) => wanted ?? false),
-  modelOptions: z.object({ markovOrder: z.number().int().min(1).max(4).nullish() }).nullish(),
-});
-
 export interface RunAttributionServices extends SourceServices {
   readonly jobs: Jobs;
   readonly pubSub: PubSub;
@@ -82,42 +65,43 @@ export const runEffect = z.object({ attributionId: uuid });
  *   `rate_limit_exceeded` / `concurrency` (too many of the caller's analyses run and wait).
  */
 export async function runAttribution(services: RunAttributionServices, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof runEffect>>, delayMs = 0): Promise<Attribution> {
-  const input = parseInput(request, rawInput);
+  const input = parseGraphInput(newAttribution, rawInput);
+  const { model = ATTRIBUTION_DEFAULTS.model, autoRefresh = ATTRIBUTION_DEFAULTS.autoRefresh } = input;
   const now = services.clock();
   const dateRange = parseDateRange(input.dateRange, now, principal.environment);
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
-  const namedAgentId = input.agentId == null ? null : await servingAgent(services.isAgent, principal, input.agentId);
+  const namedAgentId = input.agentId === undefined ? null : await servingAgent(services.isAgent, principal, input.agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
   const { accountId: ownerId } = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  if (input.channels != null) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
+  if (input.channels !== undefined) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
 
   return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
-    refuseUnusable(source, input.model);
+    refuseUnusable(source, model);
     const attribution = em.create(Attribution, {
       id: newUuid(now.getTime()),
       accountId,
       agentId: namedAgentId ?? source.agentId ?? null,
       workspaceId: workspaceId ?? source.workspaceId ?? null,
       dataSourceId,
-      model: input.model,
+      model,
       status: 'pending',
       ...columnsOf(dateRange),
-      granularity: input.granularity,
+      granularity: input.granularity ?? ATTRIBUTION_DEFAULTS.granularity,
       channels: input.channels ?? null,
       baselineChannels: input.baselineChannels ?? null,
-      lookbackWindowDays: input.lookbackWindowDays,
-      conversionEvent: input.conversionEvent,
-      confidenceLevel: input.confidenceLevel,
-      markovOrder: input.modelOptions?.markovOrder ?? 1,
-      autoRefresh: input.autoRefresh,
+      lookbackWindowDays: input.lookbackWindowDays ?? ATTRIBUTION_DEFAULTS.lookbackWindowDays,
+      conversionEvent: input.conversionEvent ?? ATTRIBUTION_DEFAULTS.conversionEvent,
+      confidenceLevel: input.confidenceLevel ?? ATTRIBUTION_DEFAULTS.confidenceLevel,
+      markovOrder: input.modelOptions?.markovOrder ?? ATTRIBUTION_DEFAULTS.markovOrder,
+      autoRefresh,
       environment: principal.environment,
       createdAt: now,
     });
     await em.flush();
-    if (input.autoRefresh) await listenToLateRows(em, dataSourceId);
+    if (autoRefresh) await listenToLateRows(em, dataSourceId);
     await appendProgress(em, services.pubSub, attribution, [{ kind: 'PROGRESS', stage: 'queued', progress: 0, message: 'Waiting for a worker' }]);
     const rows = await rowsOfRun(em, dataSourceId, dateRange);
     const job: RunJob = { accountId, environment: principal.environment, attributionId: attribution.id, revision: 1, delayMs, rows };

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { experimentMethod } from './experiments.ts';
+import { days, graphTypes, id, inRest, money } from './terms.ts';
+
+const experimentBasis = z.enum(['touches', 'days']).register(graphTypes, {
+  name: 'ExperimentBasis',
+  description: 'What the period of an experiment and the range of an analysis were compared by.',
+});
+
+/** What an experiment said of the range, and what that did to the credit of its channel. */
+export const experimentCalibration = z
+  .object({
+    id: id('exp').meta({ graph: 'Public id of the experiment; it may be gone by now.' }),
+    channel: z.string().meta({ graph: 'The channel that was measured.' }),
+    method: experimentMethod.meta({ graph: 'Who or what was kept away from the channel.' }),
+    period: days.meta({ graph: 'First and last day of the measurement.' }),
+    measuredIncrementalRevenue: money.meta({ description: 'Over the period', graph: 'Measured over the period.' }),
+    measuredStandardError: money.meta({ graph: 'Standard error over the period.' }),
+    incrementalRevenue: money.meta({ description: 'Carried over to the range', graph: 'Carried over to the range.' }),
+    standardError: money.meta({ graph: 'Standard error for the range, wider the less period and range share.' }),
+    overlap: z.number().meta({
+      description: 'Share of the period in the range times share of the range in the period',
+      graph: 'Share of the period in the range times share of the range in the period, in (0, 1].',
+    }),
+    basis: experimentBasis.meta({ graph: 'What the shares are of: the touches of the channel, or days.' }),
+    modelIncrementalRevenueBefore: money.meta({
+      description: 'Credit of the channel without any experiment',
+      graph: 'What the model credited to the channel without any experiment.',
+    }),
+    modelIncrementalRevenueAfter: money.meta({ graph: 'What it credits with all of them.' }),
+  })
+  .meta({
+    id: 'ExperimentCalibration',
+    graph: 'What an experiment said of the range of an analysis, and what that did to the credit. Money in major units.',
+  });
+
+/** A count that GraphQL's Int, of 32 bits, may be too small for. */
+const count = z.int().meta({ scalar: 'Float' });
+
+/** How an analysis went: sizes, convergence, what the reader should know. */
+export const diagnostics = z
+  .object({
+    journeys: count.meta({ graph: 'Journeys that the models saw.' }),
+    convertingJourneys: count.meta({ graph: 'Those that ended in a conversion.' }),
+    touches: count.meta({ graph: 'Touchpoints in all journeys.' }),
+    converged: z.boolean().meta({ graph: 'False when the solver of the Markov chain stopped short of its tolerance.' }),
+    iterations: z.int().meta({ graph: 'Iterations of the sparse solver; 0 where one factorisation solved the chain.' }),
+    elapsedMs: inRest(z.number(), z.int()).meta({ graph: 'From the first row read to the last figure, milliseconds.' }),
+    seed: z.string().meta({ graph: 'Seed of the sampled models.' }),
+    runDigest: z.string().meta({ graph: 'Digest of the figures alone: a re-run on the same rows gives the same.' }),
+    warnings: z.array(z.string()).meta({ graph: 'What the reader of the figures should know.' }),
+    experiments: z.array(experimentCalibration).meta({
+      description: 'Experiments that calibrated the causal credit',
+      graph: 'Experiments that calibrated the causal credit, beside what the model said without them.',
+      restAfter: 'models',
+    }),
+    models: z.record(z.string(), z.unknown()).meta({ graph: 'What each model reports of itself.' }),
+  })
+  .register(graphTypes, { name: 'AttributionDiagnostics', description: 'How the analysis went.' });

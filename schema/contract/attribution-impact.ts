@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { byChannel, graphTypes, money } from './terms.ts';
+
+/* What an analysis credits to channels, to their campaigns, and to periods. */
+
+/** A quotient, where there is one. */
+const ratio = z.number().nullable();
+const roi = ratio.meta({
+  description: '(attributed_revenue - spend) / spend; null without spend',
+  graph: '(attributed revenue − spend) / spend; null without spend.',
+});
+const roas = ratio.meta({
+  description: 'attributed_revenue / spend; null without spend',
+  graph: 'Attributed revenue / spend; null without spend.',
+});
+const channel = z.string().meta({ graph: 'Name of the channel, as in the touchpoints.' });
+const deltaR = money.meta({
+  description: 'attributed_revenue - lastclick_revenue, signed',
+  graph: 'Attributed revenue − last-click revenue, signed.',
+});
+
+export const confidenceInterval = z
+  .object({
+    lower: money.meta({ graph: 'Lower end.' }),
+    upper: money.meta({ graph: 'Upper end.' }),
+    level: z.number().meta({ graph: 'Confidence level, 0.95 = 95 %.' }),
+  })
+  .register(graphTypes, { name: 'ConfidenceInterval', description: 'Interval around a figure, in its unit.' });
+
+export const channelImpact = z
+  .object({
+    channel,
+    causalLift: ratio.meta({
+      description: 'Incremental uplift against the counterfactual without the channel',
+      graph: 'Uplift against the counterfactual without the channel, A / (R − A), capped at 10.',
+    }),
+    roi,
+    roas: roas.meta({ restAfter: 'share' }),
+    spend: money.meta({ graph: 'What the channel cost in the range.' }),
+    attributedRevenue: money.meta({ graph: 'Revenue that the model credits to the channel.' }),
+    incrementalRevenue: money.meta({
+      graph: 'Attributed revenue of a paid channel; 0 for a baseline channel, which adds nothing by definition.',
+      restAfter: 'deltaR',
+    }),
+    confidence: ratio.meta({
+      graph: '1 / (1 + width of the interval / credited total + 2 · standard deviation of the share over Markov, Shapley and PRAV), in [0, 1]. A baseline channel under causal and prav: 1. Null while the analysis runs.',
+    }),
+    confidenceInterval: confidenceInterval.nullable().meta({
+      graph: 'Of the attributed revenue, over the chance of the journeys (prav, causal: also of the placebos). A baseline channel under causal and prav: [0, 0].',
+    }),
+    lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the channel.' }),
+    deltaR,
+    conversions: z.number().meta({ graph: 'Conversions that the model credits to the channel, in fractions.' }),
+    share: z.number().meta({ graph: 'Share of the credited total.' }),
+    rank: z.int().meta({ graph: '1 is the channel with the highest attributed revenue.' }),
+    isBaseline: z.boolean().meta({ graph: 'True for channels that are there without marketing.' }),
+  })
+  .meta({
+    id: 'ChannelImpact',
+    graph: 'What one channel is credited with. Money in major units of the currency of the source.',
+  });
+
+export const timeSeriesPoint = z
+  .object({
+    periodStart: z.iso.date().meta({
+      description: 'First day of the day, week (Monday) or month, UTC',
+      graph: 'First day of the whole period; ahead of the range where the first period is partial.',
+    }),
+    partial: z.boolean().meta({
+      description: 'The range covers a part of the period only',
+      graph: 'True where the range covers a part of the period only: at either end of weeks and months.',
+    }),
+    revenue: money.meta({
+      description: 'Of the conversions of the period',
+      graph: 'Revenue of the conversions of the period.',
+    }),
+    baselineRevenue: money.meta({ graph: 'The part of the baseline revenue that falls to the period.' }),
+    channels: byChannel.meta({
+      description: 'Attributed revenue; each channel sums over the periods to its attributed_revenue',
+      graph: 'Attributed revenue by channel.',
+      digits: 2,
+    }),
+  })
+  .meta({
+    id: 'TimeSeriesPoint',
+    graph: 'The credit of one period, UTC. Every column sums over the periods to the figure of the whole range, to the cent.',
+  });
+
+export const campaignImpact = z
+  .object({
+    channel,
+    campaign: z.string().nullable().meta({
+      description: 'Null for what names none',
+      graph: 'Name of the campaign, as in the touchpoints; null for what names none.',
+    }),
+    spend: money.meta({ graph: 'What the campaign cost in the range.' }),
+    touches: z.int().meta({ scalar: 'Float', graph: 'Touchpoints of the campaign in the range.' }),
+    attributedRevenue: money.meta({
+      description: 'The campaigns of a channel sum to the channel',
+      graph: 'Revenue that the model credits to the campaign.',
+    }),
+    lastclickRevenue: money.meta({ graph: 'Revenue that plain last click gives the campaign.' }),
+    deltaR,
+    roi,
+    roas,
+  })
+  .meta({
+    id: 'CampaignImpact',
+    graph: 'What one campaign of a channel is credited with. The campaigns of a channel sum to the channel, to the cent. Money in major units of the currency of the source.',
+  });

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../value-lists.ts';
+import { diagnostics } from './attribution-diagnostics.ts';
+import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-impact.ts';
+import { byChannel, cents, days, environment, graphTypes, id, moment, money } from './terms.ts';
+import { trustEnvelope } from './trust-envelope.ts';
+
+export const attributionModel = z.enum(MODELS).register(graphTypes, {
+  name: 'AttributionModel',
+  description: 'CAUSAL combines the five others.',
+});
+export const attributionStatus = z.enum(ATTRIBUTION_STATUSES).register(graphTypes, {
+  name: 'AttributionStatus',
+  description: 'Where an analysis is in its life.',
+});
+export const granularity = z.enum(GRANULARITIES).register(graphTypes, {
+  name: 'Granularity',
+  description: 'Length of a period; weeks start on Monday.',
+});
+const failureCode = z.enum(FAILURE_CODES).register(graphTypes, {
+  name: 'AttributionFailureCode',
+  description: 'Why an analysis ended without figures.',
+});
+
+/** Why an analysis failed, in words that a shop owner can act on. */
+export const attributionFailure = z
+  .object({
+    code: failureCode.meta({ graph: 'What went wrong, for programs.' }),
+    message: z.string().meta({ graph: 'What went wrong and what to do, for people.' }),
+  })
+  .register(graphTypes, { name: 'AttributionFailure', description: 'Why an analysis ended without figures.' });
+
+/*
+ * The members of an analysis, in groups: the graph shows some that REST has not and the other way round, and each has an
+ * order of its own.
+ */
+
+const head = {
+  id: id('attr').meta({ graph: 'Public id, attr_ and 22 characters.' }),
+  status: attributionStatus.meta({ graph: 'Where the analysis is in its life.' }),
+  model: attributionModel.meta({ graph: 'Whose credit channelImpact shows.' }),
+  dataSourceId: id('ds').meta({ graph: 'Public id of the source that was analysed.' }),
+  dateRange: days.meta({ graph: 'Start and end, both included, UTC days.' }),
+  channelImpact: z.array(channelImpact).meta({
+    description: 'Empty until completed; while a refresh is under way, that of the last revision',
+    graph: 'Every channel, highest attributed revenue first; empty until completed.',
+  }),
+  methodology: z.string().meta({ graph: 'The models that ran and how they were combined.' }),
+  confidence: z.number().nullable().meta({ graph: 'Revenue-weighted mean of the channels’ confidence.' }),
+  createdAt: moment.meta({ graph: 'When the analysis was asked for.' }),
+};
+
+const trust = {
+  trust: trustEnvelope.nullable().meta({
+    description: 'Judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions',
+    graph: 'How far the figures can be trusted, judged at the moment of reading. The record envelope until completed; null only where the evidence was not kept: analyses of older versions.',
+  }),
+};
+
+const course = {
+  completedAt: moment.nullable().meta({ graph: 'When it completed or failed; null until then.' }),
+  granularity: granularity.meta({ graph: 'Period that was asked for.' }),
+  channels: z.array(z.string()).nullable().meta({ graph: 'The channels that the answer was restricted to; null for all.' }),
+  currency: z.string().nullable().meta({ graph: 'ISO 4217; null until completed.' }),
+  environment: environment.meta({ graph: 'Whose data the figures rest on.' }),
+};
+const revision = { revision: z.int().meta({ graph: '1, and one more whenever late rows changed the figures.' }) };
+
+const figures = {
+  conversions: z.number().nullable().meta({ graph: 'All conversions of the range.' }),
+  revenue: money.nullable().meta({ graph: 'All revenue of the range.' }),
+  baselineRevenue: money.nullable().meta({ graph: 'Revenue that no channel is credited with.' }),
+  unattributedRevenue: money.nullable().meta({ graph: 'Revenue of conversions without any touchpoint.' }),
+  lookbackWindowDays: z.int().meta({ graph: 'How far a journey reaches back before its conversion.' }),
+  conversionEvent: z.string().meta({ graph: 'The event that counts as a conversion.' }),
+  confidenceLevel: z.number().meta({ graph: 'Level of the intervals.' }),
+  revenueLastclickCents: cents.nullable().meta({ graph: 'Last-click revenue of the paid channels that last click under-credits.' }),
+  revenueCausalCents: cents.nullable().meta({ graph: 'Attributed revenue of the same channels.' }),
+  deltaRCents: cents.nullable().meta({ graph: 'Recovered revenue: the difference of the two, never negative.' }),
+  deltaRNetCents: cents.nullable().meta({ graph: 'Signed sum over all paid channels.' }),
+};
+
+const modelBreakdown = z.record(z.string(), byChannel).nullable().meta({ graph: 'Share per channel, by model.', digits: 4 });
+const comparison = z.record(z.string(), byChannel).nullable().meta({
+  graph: 'Revenue per channel, by last click, first click, linear, time decay and position.',
+  digits: 2,
+});
+const timeSeries = z.array(timeSeriesPoint).nullable().meta({
+  graph: 'The credit by period of the granularity, in order; null until completed, and where the source holds aggregated paths, which have no times.',
+});
+const campaigns = z.array(campaignImpact).nullable().meta({
+  graph: 'The credit by campaign, highest attributed revenue first; null until completed, and where the source holds aggregated paths or names too many campaigns to tell apart.',
+});
+const howItWent = diagnostics.nullable().meta({ graph: 'How the analysis went; null until completed.' });
+
+const end = {
+  progress: z.number().min(0).max(1).meta({ graph: 'In [0, 1].' }),
+  failure: attributionFailure.nullable().meta({ graph: 'Null unless the status is FAILED.' }),
+  agentId: id('agent').nullable().meta({ graph: 'The agent that served the source when the analysis was asked for.' }),
+};
+const signature = {
+  signature: z.string().nullable().meta({
+    description: 'JWS (EdDSA) that vouches for this result: POST /verify, or any JOSE library with /.well-known/jwks.json. Null until completed, while a refresh is under way, and on results that are older than signatures',
+    graph: 'JWS (EdDSA) over the digest of the result in REST’s form; null until completed, while a refresh is under way, and on results that are older than signatures.',
+  }),
+};
+
+/** An analysis as its subgraph shows it. */
+export const attribution = z
+  .object({
+    ...head,
+    ...course,
+    autoRefresh: z.boolean().meta({ graph: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.' }),
+    ...revision,
+    ...figures,
+    modelBreakdown,
+    comparison,
+    timeSeries,
+    campaigns,
+    diagnostics: howItWent,
+    ...end,
+    workspaceId: id('ws').nullable().meta({ graph: 'Public id of the workspace that the analysis lies in; null for none.' }),
+    ...signature,
+    ...trust,
+  })
+  .meta({ id: 'Attribution', graph: 'One analysis: what each channel added, by one model.' });
+
+/** An analysis as REST shows it; the order of the members is the order in every answer. Its fee is billing's. */
+export const attributionResult = z
+  .object({
+    ...head,
+    ...trust,
+    ...course,
+    ...revision,
+    autoRefresh: z.literal(true).optional().meta({
+      description: 'Where it was asked for: late rows that change the revenue make a new revision',
+    }),
+    ...figures,
+    platformFeeCents: cents.nullable(),
+    billed: z.literal(false).optional().meta({
+      description: 'On sandbox results: the fee is shown and never charged',
+      onlyInRest: true,
+    }),
+    timeSeries: timeSeries.optional().meta({ description: 'Null for aggregated paths, which have no times' }),
+    campaigns: campaigns.optional().meta({
+      description: 'Where include names it; null for aggregated paths and for too many campaigns to tell apart',
+    }),
+    modelBreakdown: modelBreakdown.optional(),
+    comparison: comparison.optional(),
+    diagnostics: howItWent.optional(),
+    ...end,
+    ...signature,
+  })
+  .meta({ id: 'AttributionResult' })
+  .register(graphTypes, { name: 'Attribution' });
+
+/** What of it every answer has, and its signature covers, whatever sections were asked for. */
+export const attributionSummary = attributionResult
+  .omit({ timeSeries: true, campaigns: true, modelBreakdown: true, comparison: true, diagnostics: true })
+  .register(graphTypes, { name: 'Attribution' });

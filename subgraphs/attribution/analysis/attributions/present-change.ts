@@ -1,0 +1,24 @@
+import type { CHANGE_TYPES } from '../../../../schema/contract/attribution-progress.ts';
+import type { RecordedEvent } from '../../../../services/events/outbox.ts';
+import type { AttributionChange, AttributionRecord } from './attribution-types.ts';
+
+/** Where a stream begins: nothing behind this place was missed. */
+export function beginningAt(sequence: number): AttributionChange {
+  return { sequence, kind: 'PROGRESS', progress: 0, stage: 'watching', message: null, failureCode: null, attributionId: null, channelImpact: null, result: null };
+}
+
+/** A change as the graph shows it, with the analysis as it is now. */
+export function presentChange({ position, type, data }: RecordedEvent, result: AttributionRecord | null): AttributionChange {
+  const failure = data['failure'] as { readonly code: string; readonly message: string } | undefined;
+  return {
+    sequence: position,
+    kind: failure === undefined ? 'RESULT' : 'ERROR',
+    progress: 1,
+    stage: type as (typeof CHANGE_TYPES)[number],
+    message: failure?.message ?? null,
+    failureCode: failure?.code ?? null,
+    attributionId: String(data['id']),
+    channelImpact: result?.channelImpact ?? null,
+    result,
+  };
+}
