@@ -19,10 +19,6 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** How an experiment kept some people or places away from a channel. */
 export const EXPERIMENT_METHODS = ['holdout', 'geo'] as const;
 
-/** Members that an analysis has or has not, as `include=` says. */
-export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics', 'campaigns'] as const;
-export type ResultSection = (typeof RESULT_SECTIONS)[number];
-
 /** What an analysis can be downloaded as, and what a row of it is. */
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'json', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

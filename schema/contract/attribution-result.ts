@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snakeCase } from '../snake-case.ts';
 import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../value-lists.ts';
 import { diagnostics } from './attribution-diagnostics.ts';
 import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-impact.ts';
@@ -154,7 +155,12 @@ export const attributionResult = z
   .meta({ id: 'AttributionResult' })
   .register(graphTypes, { name: 'Attribution' });
 
-/** What of it every answer has, and its signature covers, whatever sections were asked for. */
+/** Members that an analysis has where `include` names them; of campaigns, which may be thousands, only there. */
+export const attributionSections = { timeSeries: true, modelBreakdown: true, comparison: true, diagnostics: true, campaigns: false } as const;
+/** The same, as REST calls them. */
+export const RESULT_SECTIONS: readonly string[] = Object.keys(attributionSections).map(snakeCase);
+
+/** What every answer has, whatever sections were asked for. */
 export const attributionSummary = attributionResult
-  .omit({ timeSeries: true, campaigns: true, modelBreakdown: true, comparison: true, diagnostics: true })
+  .omit({ timeSeries: true, modelBreakdown: true, comparison: true, diagnostics: true, campaigns: true } satisfies Record<keyof typeof attributionSections, true>)
   .register(graphTypes, { name: 'Attribution' });
