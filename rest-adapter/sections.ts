@@ -30,6 +30,7 @@ export function includeParameter(sections: Sections, isPage: boolean) {
 
 /** Which sections a document fetches: those that are named, or the usual ones of an object that is shown whole. */
 export function sectionVariables(sections: Sections, include: Include, isWhole: boolean): Json {
-  const isWanted = ([name, isUsual]: [string, boolean]) => (include === undefined ? isWhole && isUsual : include.includes(snakeCase(name)));
-  return Object.fromEntries(Object.entries(sections).map((section) => [section[0], isWanted(section)]));
+  return Object.fromEntries(
+    Object.entries(sections).map(([name, isUsual]) => [name, include?.includes(snakeCase(name)) ?? (isWhole && isUsual)]),
+  );
 }

@@ -54,9 +54,12 @@ export type Region = (typeof REGIONS)[number];
 
 /** Why a signed result is not believed. */
 export const SIGNATURE_REASONS = [
-  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer', 'digest_mismatch', 'superseded_revision', 'malformed_payload',
+  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer',
+  'digest_mismatch', 'superseded_revision', 'malformed_payload',
 ] as const;
 
 /** Bands of the trust score, and what can be wrong with an answer, by the contract's taxonomy. */
 export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
-export const TRUST_CLASSIFICATIONS = ['fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure'] as const;
+export const TRUST_CLASSIFICATIONS = [
+  'fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure',
+] as const;

@@ -19,8 +19,9 @@ const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
 const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
 
+const include = z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] });
 const request = restForm(newAttribution)
-  .extend({ include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }) })
+  .extend({ include })
   .meta({ id: 'AttributionRequest' });
 
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
@@ -57,11 +58,8 @@ export const attributionOperations = [
     problems: ['resource_not_found', 'data_source_unavailable'],
     job: attributionJob,
     variables: ({ body }) => {
-      const include = body['include'] as Include;
-      return {
-        input: fromRest(newAttribution, body),
-        ...sections(include && [...include, 'diagnostics']),
-      };
+      const named = body['include'] as Include;
+      return { input: fromRest(newAttribution, body), ...sections(named && [...named, 'diagnostics']) };
     },
     present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
     example: { body: { data_source_id: exampleAttribution['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'causal' }, response: exampleAttribution },
@@ -129,7 +127,11 @@ export const attributionOperations = [
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['resource_not_found'],
     job: attributionJob,
-    variables: ({ path, query, headers }) => ({ id: path.id, after: headers['last-event-id'] ?? query.last_event_id ?? 0, ...sections(undefined) }),
+    variables: ({ path, query, headers }) => ({
+      id: path.id,
+      after: headers['last-event-id'] ?? query.last_event_id ?? 0,
+      ...sections(undefined),
+    }),
     present: (data) => data,
     example: { path: { id: EXAMPLE_ID } },
   }),

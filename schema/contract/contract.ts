@@ -12,7 +12,9 @@ import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
-export const NOUNS = [attributions, experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
+export const NOUNS = [
+  attributions, experiments, workspaces, webhooks, deliveries, keys,
+] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */
 export const FRAGMENTS: Readonly<Record<string, z.ZodObject>> = {
@@ -28,7 +30,9 @@ export const DIGITS: ReadonlyMap<string, number> = new Map(
 
 /** Of a record and of the records in it. */
 function digitsIn(schema: z.ZodType): (readonly [string, number])[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return digitsIn(schema.def.innerType as z.ZodType);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return digitsIn(schema.def.innerType as z.ZodType);
+  }
   if (schema instanceof z.ZodArray) return digitsIn(schema.def.element as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {

@@ -16,7 +16,7 @@ export function selectionOf(schema: z.ZodType): string {
 
 const isEnvelope = (schema: z.ZodObject): boolean => origin(schema) === origin(trustEnvelope);
 
-/** A member that REST calls otherwise goes by that name, so that the answer has it; sections come where variables say so. */
+/** A member that REST calls otherwise goes by that name, so that the answer has it; variables decide about sections. */
 function membersOf(record: z.ZodObject, sections: Sections = {}): string {
   const isRenamed = (member: z.ZodType) => member.meta()?.rest !== undefined;
   const asked = (name: string, member: z.ZodType) => (isRenamed(member) ? `${restName(name, member)}: ${name}` : name);
