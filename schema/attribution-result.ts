@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, type DocumentNode } from 'graphql';
 import { platformFeeCents } from './platform-fee.ts';
-import { attributionSummary } from './contract/attribution-result.ts';
+import { attributionSummary, RESULT_SECTIONS } from './contract/attribution-result.ts';
 import { fragmentOf } from './contract/documents.ts';
 import { trustEnvelope } from './contract/trust-envelope.ts';
 import { RestShape, type Json } from './rest-shape.ts';
-import { RESULT_SECTIONS } from './value-lists.ts';
 
 /**
  * Members that the signature of a result does not cover: itself, what is measured or moves beside the figures, and

@@ -8,7 +8,9 @@ export type RiskLevel = TrustEnvelope['riskLevel'];
 export type TrustClassification = TrustEnvelope['components']['taxonomy']['classifications'][number];
 
 /** The five parts of the trust envelope's score. */
-export const TRUST_COMPONENTS = ['detection', 'attribution', 'provenance', 'consistency', 'taxonomy'] as const satisfies readonly (keyof TrustEnvelope['components'])[];
+export const TRUST_COMPONENTS = [
+  'detection', 'attribution', 'provenance', 'consistency', 'taxonomy',
+] as const satisfies readonly (keyof TrustEnvelope['components'])[];
 export type TrustComponent = (typeof TRUST_COMPONENTS)[number];
 
 /** Weight of each component in `hreiScore`; they sum to 1. */

@@ -20,10 +20,6 @@ export const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** How an experiment kept some people or places away from a channel. */
 export const EXPERIMENT_METHODS = ['holdout', 'geo'] as const;
 
-/** Members that an analysis has or has not, as `include=` says. */
-export const RESULT_SECTIONS = ['time_series', 'model_breakdown', 'comparison', 'diagnostics', 'campaigns'] as const;
-export type ResultSection = (typeof RESULT_SECTIONS)[number];
-
 /** What an analysis can be downloaded as, and what a row of it is. */
 export const EXPORT_FORMATS = ['csv', 'ndjson', 'json', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -59,9 +55,12 @@ export type Region = (typeof REGIONS)[number];
 
 /** Why a signed result is not believed. */
 export const SIGNATURE_REASONS = [
-  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer', 'digest_mismatch', 'superseded_revision', 'malformed_payload',
+  'bad_signature', 'unknown_key', 'revoked_key', 'wrong_issuer',
+  'digest_mismatch', 'superseded_revision', 'malformed_payload',
 ] as const;
 
 /** Bands of the trust score, and what can be wrong with an answer, by the contract's taxonomy. */
 export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as const;
-export const TRUST_CLASSIFICATIONS = ['fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure'] as const;
+export const TRUST_CLASSIFICATIONS = [
+  'fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure',
+] as const;

@@ -13,7 +13,8 @@ import { CentsScalar, DateScalar, DateTimeScalar, JsonScalar, UrlScalar } from '
 
 export type Trusted = { readonly trust: domain.TrustEnvelope };
 /** What a resolver gives for a record; one may have a say of its own about its envelope. */
-export type GraphRecord<Schema extends z.ZodObject> = 'trust' extends keyof z.output<Schema> ? Frozen<z.output<Schema>> : Frozen<z.output<Schema>> & Trusted;
+export type GraphRecord<Schema extends z.ZodObject> = Frozen<z.output<Schema>> &
+  ('trust' extends keyof z.output<Schema> ? unknown : Trusted);
 
 const SCALARS = { ID, String, Float, Cents: CentsScalar, JSON: JsonScalar, URL: UrlScalar } as const;
 const types = new WeakMap<z.ZodType, object>();
@@ -42,7 +43,9 @@ export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
     ObjectType(name, { description: description ?? descriptionOf(schema) })(type);
     if (isShareable) Directive('@shareable')(type);
     addFields(type, schema.shape);
-    if (trust !== undefined && !('trust' in schema.shape)) Field(() => objectTypeOf(trustEnvelope), { description: trust })(type.prototype as object, 'trust');
+    if (trust !== undefined && !('trust' in schema.shape)) {
+      Field(() => objectTypeOf(trustEnvelope), { description: trust })(type.prototype as object, 'trust');
+    }
     return type;
   });
 }
@@ -69,8 +72,10 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
   });
 }
 
-/** @param partOf makes the type of a record in the record */
-function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: (schema: z.ZodObject) => ClassType = objectTypeOf): void {
+/** Makes the type of a record in a record. */
+type PartOf = (schema: z.ZodObject) => ClassType;
+
+function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: PartOf = objectTypeOf): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     const { inner, nullable } = unwrapped(schema);
@@ -87,7 +92,7 @@ function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nul
 
 type GraphType = GraphQLScalarType | ClassType | object;
 
-function typeOf(schema: z.ZodType, partOf: (schema: z.ZodObject) => ClassType): GraphType | [GraphType] {
+function typeOf(schema: z.ZodType, partOf: PartOf): GraphType | [GraphType] {
   const { scalar } = saidOf(schema);
   if (scalar !== undefined) return SCALARS[scalar];
   if (schema instanceof z.ZodObject) return partOf(schema);

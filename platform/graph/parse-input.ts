@@ -25,7 +25,8 @@ export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, inpu
 }
 
 function withoutAbsent({ shape }: z.ZodObject, input: object): object {
-  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && shape[name] instanceof z.ZodOptional);
+  const isOptional = (name: string) => shape[name] instanceof z.ZodOptional;
+  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && isOptional(name));
   const given = Object.entries(input).filter((member) => !isAbsent(member));
   return Object.fromEntries(given.map(([name, value]) => [name, partOf(shape[name] as z.ZodType | undefined, value)]));
 }
@@ -33,7 +34,8 @@ function withoutAbsent({ shape }: z.ZodObject, input: object): object {
 /** A record in the input has members that may be absent, too. */
 function partOf(schema: z.ZodType | undefined, value: unknown): unknown {
   if (schema instanceof z.ZodOptional) return partOf(schema.def.innerType as z.ZodType, value);
-  return schema instanceof z.ZodObject && typeof value === 'object' && value !== null ? withoutAbsent(schema, value) : value;
+  const isRecord = schema instanceof z.ZodObject && typeof value === 'object' && value !== null;
+  return isRecord ? withoutAbsent(schema, value) : value;
 }
 
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */

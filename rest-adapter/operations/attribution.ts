@@ -1,49 +1,31 @@
 import { z } from 'zod';
-import { attributionFilter, newAttribution } from '../../schema/contract/attribution-request.ts';
+import { newAttribution } from '../../schema/contract/attribution-request.ts';
+import { RESULT_SECTIONS } from '../../schema/contract/attribution-result.ts';
 import { attributions } from '../../schema/contract/attributions.ts';
 import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
-import { EXPORT_FORMATS, EXPORT_LEVELS, RESULT_SECTIONS, type ResultSection } from '../../schema/value-lists.ts';
+import { EXPORT_FORMATS, EXPORT_LEVELS } from '../../schema/value-lists.ts';
 import { operationsOf } from '../contract-operations.ts';
 import { nodesAt, objectAt } from '../members.ts';
 import { operation, type Job, type Json } from '../operation.ts';
 import { attributionResult, exampleAttribution, presentAttribution } from '../representations/attribution-result.ts';
-import { graphPage, meta, pageParameters, presentMeta, withinReach, type PageRequest } from '../representations/list.ts';
+import { meta, presentMeta, type PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
+import { sectionVariables, type Include } from '../sections.ts';
 
 const EXAMPLE_ID = exampleAttribution['id'] as string;
-
-/** What a single analysis comes with; `campaigns`, which may be thousands, only where it is named. */
-const WHOLE = ['time_series', 'model_breakdown', 'comparison', 'diagnostics'] as const satisfies readonly ResultSection[];
-
-/** `include=a,b`, also repeated. */
-const includeOf = <Sections extends readonly [ResultSection, ...ResultSection[]]>(offered: Sections) =>
-  z
-    .union([z.string(), z.array(z.string())])
-    .transform((value) => [value].flat().flatMap((list) => list.split(',')))
-    .pipe(z.array(z.enum(offered)))
-    .optional()
-    .meta({ description: 'Sections that the answer has beyond its base; null where the data cannot give one', openapi: { type: 'array', items: { type: 'string', enum: offered } } });
-
-type Sections = readonly ResultSection[] | undefined;
 
 const idPath = z.object({ id: z.string().meta({ description: 'Analysis, attr_…' }) });
 
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true').default(false).meta({ openapi: { type: 'boolean', default: false } });
 const eventId = z.string().regex(/^\d{1,9}$/, 'must be the id of an event: a whole number').transform(Number).optional();
 
+const include = z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] });
 const request = restForm(newAttribution)
-  .extend({ include: z.array(z.enum(RESULT_SECTIONS)).optional().meta({ default: ['time_series', 'model_breakdown', 'comparison'] }) })
+  .extend({ include })
   .meta({ id: 'AttributionRequest' });
 
-const listQuery = withinReach(
-  z.object({ ...pageParameters, ...restForm(attributionFilter).shape, include: includeOf(WHOLE) }),
-);
-
 /** Which sections the documents fetch; without `include` a single analysis comes whole. */
-function sections(wanted: Sections, otherwise: boolean): Json {
-  const has = (section: ResultSection) => (wanted === undefined ? otherwise : wanted.includes(section));
-  return { timeSeries: has('time_series'), campaigns: wanted?.includes('campaigns') ?? false, modelBreakdown: has('model_breakdown'), comparison: has('comparison'), diagnostics: has('diagnostics') };
-}
+const sections = (include: Include): Json => sectionVariables(attributions.sections, include, true);
 
 const attributionJob: Job = {
   progressDocument: 'AttributionProgress',
@@ -76,29 +58,20 @@ export const attributionOperations = [
     problems: ['resource_not_found', 'data_source_unavailable'],
     job: attributionJob,
     variables: ({ body }) => {
-      const include = body['include'] as Sections;
-      return {
-        input: fromRest(newAttribution, body),
-        ...sections(include === undefined ? undefined : [...include, 'diagnostics'], true),
-      };
+      const named = body['include'] as Include;
+      return { input: fromRest(newAttribution, body), ...sections(named && [...named, 'diagnostics']) };
     },
     present: (data) => presentAttribution(objectAt(data, 'run_attribution', 'attribution')),
     example: { body: { data_source_id: exampleAttribution['data_source_id'], date_range: ['2026-01-01', '2026-01-31'], model: 'causal' }, response: exampleAttribution },
   }),
   ...operationsOf(attributions, {
     listAttributions: {
-      querySchema: listQuery,
       success: {
         status: 200,
         description: 'A page of analyses',
         schema: z.object({ data: z.array(attributionResult), meta, trust: trustEnvelope }),
         headers: { Link: 'first, prev, next and last page' },
       },
-      variables: ({ query }) => ({
-        ...graphPage(query as unknown as PageRequest),
-        filter: fromRest(attributionFilter, query),
-        ...sections(query['include'] as Sections, false),
-      }),
       present: (data, { query }) => {
         const connection = objectAt(data, 'attributions');
         return {
@@ -116,15 +89,8 @@ export const attributionOperations = [
         },
       },
     },
-    getAttribution: {
-      querySchema: z.object({ include: includeOf(RESULT_SECTIONS) }),
-      variables: ({ path, query }) => ({ id: path['id'], ...sections(query['include'] as Sections, true) }),
-      present: (data) => presentAttribution(objectAt(data, 'attribution')),
-    },
-    cancelAttribution: {
-      variables: ({ path }) => ({ input: { id: path['id'] }, ...sections(undefined, true) }),
-      present: (data) => presentAttribution(objectAt(data, 'cancel_attribution', 'attribution')),
-    },
+    getAttribution: { present: (data) => presentAttribution(objectAt(data, 'attribution')) },
+    cancelAttribution: { present: (data) => presentAttribution(objectAt(data, 'cancel_attribution', 'attribution')) },
   }),
   operation({
     id: 'exportAttribution',
@@ -141,7 +107,7 @@ export const attributionOperations = [
     querySchema: z.object({ format: z.enum(EXPORT_FORMATS).default('csv'), level: z.enum(EXPORT_LEVELS).default('channels') }),
     success: { status: 200, description: 'The file', schema: null, headers: { 'Content-Disposition': 'attachment, with a name for the file' } },
     problems: ['resource_not_found', 'conflict', 'data_source_unavailable'],
-    variables: ({ path }) => ({ id: path.id, ...sections([], false) }),
+    variables: ({ path }) => ({ id: path.id, ...sections([]) }),
     present: (data) => presentAttribution(objectAt(data, 'attribution')),
     example: { path: { id: EXAMPLE_ID }, query: { format: 'csv', level: 'channels' } },
   }),
@@ -161,12 +127,16 @@ export const attributionOperations = [
     success: { status: 200, description: 'The event stream', schema: null },
     problems: ['resource_not_found'],
     job: attributionJob,
-    variables: ({ path, query, headers }) => ({ id: path.id, after: headers['last-event-id'] ?? query.last_event_id ?? 0, ...sections(undefined, true) }),
+    variables: ({ path, query, headers }) => ({
+      id: path.id,
+      after: headers['last-event-id'] ?? query.last_event_id ?? 0,
+      ...sections(undefined),
+    }),
     present: (data) => data,
     example: { path: { id: EXAMPLE_ID } },
   }),
 ];
 
 function withoutSections(attribution: Json): Json {
-  return Object.fromEntries(Object.entries(attribution).filter(([name]) => !(RESULT_SECTIONS as readonly string[]).includes(name)));
+  return Object.fromEntries(Object.entries(attribution).filter(([name]) => !RESULT_SECTIONS.includes(name)));
 }

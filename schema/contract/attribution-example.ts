@@ -47,7 +47,13 @@ export const exampleAttribution = {
   delta_r_net_cents: 1_872_970,
   platform_fee_cents: 93_649,
   time_series: [
-    { period_start: '2026-01-01', partial: false, revenue: 4871.1, baseline_revenue: 1092.08, channels: { meta_ads: 1320.4 } },
+    {
+      period_start: '2026-01-01',
+      partial: false,
+      revenue: 4871.1,
+      baseline_revenue: 1092.08,
+      channels: { meta_ads: 1320.4 },
+    },
   ],
   model_breakdown: { markov: { meta_ads: 0.27 }, shapley: { meta_ads: 0.26 } },
   comparison: {
@@ -94,9 +100,9 @@ export const exampleAttribution = {
 };
 
 const FIGURES = [
-  'confidence', 'currency', 'conversions', 'revenue', 'baseline_revenue', 'unattributed_revenue', 'revenue_lastclick_cents',
-  'revenue_causal_cents', 'delta_r_cents', 'delta_r_net_cents', 'platform_fee_cents', 'time_series', 'model_breakdown',
-  'comparison', 'diagnostics', 'signature',
+  'confidence', 'currency', 'conversions', 'revenue', 'baseline_revenue', 'unattributed_revenue',
+  'revenue_lastclick_cents', 'revenue_causal_cents', 'delta_r_cents', 'delta_r_net_cents', 'platform_fee_cents',
+  'time_series', 'model_breakdown', 'comparison', 'diagnostics', 'signature',
 ] as const;
 
 /** The same analysis, cancelled. */

@@ -22,7 +22,9 @@ const channelList = (most: number) =>
 const anyId = (prefix: Prefix) => inRest(z.string().max(128), id(prefix)).optional();
 
 const modelOptions = z
-  .object({ markovOrder: z.int().min(1).max(4).optional().meta({ graph: 'Order of the Markov chain, 1 to 4; defaults to 1.' }) })
+  .object({
+    markovOrder: z.int().min(1).max(4).optional().meta({ graph: 'Order of the Markov chain, 1 to 4; defaults to 1.' }),
+  })
   .register(graphTypes, { name: 'ModelOptions', description: 'Options of single models.' });
 
 export const newAttribution = z
@@ -30,7 +32,10 @@ export const newAttribution = z
     dataSourceId: namedId('ds').meta({ graph: 'Public id of a source of the account.' }),
     dateRange: namedDays.meta({ graph: 'Exactly two dates, start and end, both included.' }),
     model: attributionModel.optional().meta({ default: ATTRIBUTION_DEFAULTS.model, graph: 'Defaults to CAUSAL.' }),
-    granularity: granularity.optional().meta({ default: ATTRIBUTION_DEFAULTS.granularity, graph: 'Defaults to DAILY.' }),
+    granularity: granularity.optional().meta({
+      default: ATTRIBUTION_DEFAULTS.granularity,
+      graph: 'Defaults to DAILY.',
+    }),
     channels: channelList(500).meta({
       description: 'Restricts to these channels',
       graph: 'Restricts the answer to these channels; the journeys still know all of them.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snakeCase } from '../snake-case.ts';
 import { ATTRIBUTION_STATUSES, FAILURE_CODES, GRANULARITIES, MODELS } from '../value-lists.ts';
 import { diagnostics } from './attribution-diagnostics.ts';
 import { campaignImpact, channelImpact, timeSeriesPoint } from './attribution-impact.ts';
@@ -31,8 +32,8 @@ export const attributionFailure = z
   .register(graphTypes, { name: 'AttributionFailure', description: 'Why an analysis ended without figures.' });
 
 /*
- * The members of an analysis, in groups: the graph shows some that REST has not and the other way round, and each has an
- * order of its own.
+ * The members of an analysis, in groups: the graph shows some that REST has not and the other way round, and each has
+ * an order of its own.
  */
 
 const head = {
@@ -60,7 +61,9 @@ const trust = {
 const course = {
   completedAt: moment.nullable().meta({ graph: 'When it completed or failed; null until then.' }),
   granularity: granularity.meta({ graph: 'Period that was asked for.' }),
-  channels: z.array(z.string()).nullable().meta({ graph: 'The channels that the answer was restricted to; null for all.' }),
+  channels: z.array(z.string()).nullable().meta({
+    graph: 'The channels that the answer was restricted to; null for all.',
+  }),
   currency: z.string().nullable().meta({ graph: 'ISO 4217; null until completed.' }),
   environment: environment.meta({ graph: 'Whose data the figures rest on.' }),
 };
@@ -74,13 +77,18 @@ const figures = {
   lookbackWindowDays: z.int().meta({ graph: 'How far a journey reaches back before its conversion.' }),
   conversionEvent: z.string().meta({ graph: 'The event that counts as a conversion.' }),
   confidenceLevel: z.number().meta({ graph: 'Level of the intervals.' }),
-  revenueLastclickCents: cents.nullable().meta({ graph: 'Last-click revenue of the paid channels that last click under-credits.' }),
+  revenueLastclickCents: cents.nullable().meta({
+    graph: 'Last-click revenue of the paid channels that last click under-credits.',
+  }),
   revenueCausalCents: cents.nullable().meta({ graph: 'Attributed revenue of the same channels.' }),
   deltaRCents: cents.nullable().meta({ graph: 'Recovered revenue: the difference of the two, never negative.' }),
   deltaRNetCents: cents.nullable().meta({ graph: 'Signed sum over all paid channels.' }),
 };
 
-const modelBreakdown = z.record(z.string(), byChannel).nullable().meta({ graph: 'Share per channel, by model.', digits: 4 });
+const modelBreakdown = z.record(z.string(), byChannel).nullable().meta({
+  graph: 'Share per channel, by model.',
+  digits: 4,
+});
 const comparison = z.record(z.string(), byChannel).nullable().meta({
   graph: 'Revenue per channel, by last click, first click, linear, time decay and position.',
   digits: 2,
@@ -110,7 +118,9 @@ export const attribution = z
   .object({
     ...head,
     ...course,
-    autoRefresh: z.boolean().meta({ graph: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.' }),
+    autoRefresh: z.boolean().meta({
+      graph: 'Whether it is run again when late rows change the revenue of its range by 0.1 % or more.',
+    }),
     ...revision,
     ...figures,
     modelBreakdown,
@@ -119,7 +129,9 @@ export const attribution = z
     campaigns,
     diagnostics: howItWent,
     ...end,
-    workspaceId: id('ws').nullable().meta({ graph: 'Public id of the workspace that the analysis lies in; null for none.' }),
+    workspaceId: id('ws').nullable().meta({
+      graph: 'Public id of the workspace that the analysis lies in; null for none.',
+    }),
     ...signature,
     ...trust,
   })
@@ -154,7 +166,18 @@ export const attributionResult = z
   .meta({ id: 'AttributionResult' })
   .register(graphTypes, { name: 'Attribution' });
 
-/** What of it every answer has, and its signature covers, whatever sections were asked for. */
+/** Members that an analysis has where `include` names them; of campaigns, which may be thousands, only there. */
+export const attributionSections = {
+  timeSeries: true,
+  modelBreakdown: true,
+  comparison: true,
+  diagnostics: true,
+  campaigns: false,
+} as const;
+/** The same, as REST calls them. */
+export const RESULT_SECTIONS: readonly string[] = Object.keys(attributionSections).map(snakeCase);
+
+/** What every answer has, whatever sections were asked for. */
 export const attributionSummary = attributionResult
-  .omit({ timeSeries: true, campaigns: true, modelBreakdown: true, comparison: true, diagnostics: true })
+  .omit({ ...attributionSections, campaigns: true })
   .register(graphTypes, { name: 'Attribution' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cancelledAttribution, exampleAttribution } from './attribution-example.ts';
 import { attributionFilter } from './attribution-request.ts';
-import { attribution, attributionResult } from './attribution-result.ts';
+import { attribution, attributionResult, attributionSections } from './attribution-result.ts';
 import { noun } from './noun.ts';
 import { idInPath } from './terms.ts';
 
@@ -14,7 +14,7 @@ export const attributions = noun({
   tag: 'Attribution',
   record: attribution,
   shows: attributionResult,
-  sections: { timeSeries: true, campaigns: false, modelBreakdown: true, comparison: true, diagnostics: true },
+  sections: attributionSections,
   isEntity: true,
   example: exampleAttribution,
   operations: {

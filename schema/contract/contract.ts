@@ -39,7 +39,9 @@ export const DIGITS: ReadonlyMap<string, number> = new Map(
 
 /** Of a record and of the records in it. */
 function digitsIn(schema: z.ZodType): (readonly [string, number])[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return digitsIn(schema.def.innerType as z.ZodType);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return digitsIn(schema.def.innerType as z.ZodType);
+  }
   if (schema instanceof z.ZodArray) return digitsIn(schema.def.element as z.ZodType);
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, member]) => {

@@ -31,7 +31,7 @@ function recordIn(schema: z.ZodType): z.ZodObject | undefined {
   return schema instanceof z.ZodArray ? recordIn(schema.def.element as z.ZodType) : undefined;
 }
 
-/** A member that REST calls otherwise goes by that name, so that the answer has it; sections come where variables say so. */
+/** A member that REST calls otherwise goes by that name, so that the answer has it; variables decide about sections. */
 function membersOf(whole: z.ZodObject, { shown = whole, sections = {} }: Wanted = {}): string {
   const isRenamed = (member: z.ZodType) => member.meta()?.rest !== undefined;
   const asked = (name: string, member: z.ZodType) => (isRenamed(member) ? `${restName(name, member)}: ${name}` : name);

@@ -17,7 +17,9 @@ const trustClassification = z.enum(TRUST_CLASSIFICATIONS).register(graphTypes, {
 const risk = (graph: string) => z.number().min(0).max(1).meta({ graph });
 
 const component = <Metrics extends z.ZodRawShape>(name: string, description: string, metrics: Metrics) =>
-  z.object({ score: risk('Mean of the three'), ...metrics }).register(graphTypes, { name, description, isShareable: true });
+  z
+    .object({ score: risk('Mean of the three'), ...metrics })
+    .register(graphTypes, { name, description, isShareable: true });
 
 const detection = component('TrustDetection', 'Risk that the answer claims what was not observed', {
   semanticEntropy: risk('How often resampled data ranks the channels differently: entropy of the rankings'),

@@ -7,7 +7,9 @@ describe('the printed graph and events', () => {
   test('is what the code makes', async () => {
     const printed = await printSchema();
     const graph = ['subgraphs/agents.graphql', 'subgraphs/attribution.graphql', 'subgraphs/billing.graphql', 'supergraph.graphql'];
-    expect(new Set(printed.keys())).toEqual(new Set([...graph, 'operations/records.graphql', ...NOUNS.map(({ many }) => `operations/${many}.graphql`), ...EVENT_TYPES.map((type) => `events/${type}.json`)]));
+    const documents = ['records', ...NOUNS.map(({ many }) => many)].map((name) => `operations/${name}.graphql`);
+    const events = EVENT_TYPES.map((type) => `events/${type}.json`);
+    expect(new Set(printed.keys())).toEqual(new Set([...graph, ...documents, ...events]));
     for (const [name, text] of printed) {
       // When this differs on purpose, run: npm run schema
       expect({ name, text: readFileSync(new URL(`../../schema/${name}`, import.meta.url), 'utf8') }).toEqual({ name, text });

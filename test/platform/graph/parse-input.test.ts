@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ProblemError, type ProblemWire } from '../../../schema/problems.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput, parseInput } from '../../../platform/graph/parse-input.ts';
 
 const schema = z.object({
   timezone: z.string().refine((name) => name === 'UTC', 'must be UTC').optional(),
@@ -33,5 +33,16 @@ describe('input that does not fit', () => {
       { param: '/credentials/contents', code: 'unknown_member' },
       { param: '/credentials/a_b', code: 'unknown_member' },
     ]);
+  });
+});
+
+describe('input of the graph', () => {
+  test('has null for what is absent, also in a record of it', () => {
+    expect(parseGraphInput(schema, { timezone: null, credentials: { content: null } })).toEqual({ credentials: {} });
+    expect(parseGraphInput(schema, { timezone: 'UTC', credentials: null })).toEqual({ timezone: 'UTC' });
+  });
+
+  test('must not have null for a value in a list', () => {
+    expect(() => parseGraphInput(schema, { dateRange: ['2026-01-01', null] })).toThrow(ProblemError);
   });
 });

@@ -12,7 +12,8 @@ import { filterUuid, publicId, requireUuid } from '../../../../platform/identifi
 import { recordEnvelope } from '../../../../services/trust/envelope.ts';
 import type { Attribution } from './attribution.ts';
 import { AttributionStore, type AttributionFilter } from './attribution-store.ts';
-import { attributionTypes, RunAttributionInput, RunAttributionPayload, type AcceptedAttribution, type AttributionRecord } from './attribution-types.ts';
+import { attributionTypes, RunAttributionInput, RunAttributionPayload } from './attribution-types.ts';
+import type { AcceptedAttribution, AttributionRecord } from './attribution-types.ts';
 import { cancelAttribution, cancelEffect } from './cancel-attribution.ts';
 import { deleteAttribution, deleteEffect } from './delete-attribution.ts';
 import { presentAttribution } from './present-attribution.ts';
@@ -37,7 +38,10 @@ export class AttributionResolver {
   }
 
   @Query('getAttribution')
-  async attribution(@Ctx() context: RequestContext, @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string): Answer<'getAttribution'> {
+  async attribution(
+    @Ctx() context: RequestContext,
+    @Arg('id', () => ID, { description: 'Public id of the analysis.' }) id: string,
+  ): Answer<'getAttribution'> {
     return this.#load(assertAction(context.principal, 'attribution:read'), id, context);
   }
 
@@ -66,7 +70,10 @@ export class AttributionResolver {
     nullable: true,
     description: 'Accepts an analysis and returns it at once; watch it with attributionProgress. Errors: VALIDATION_ERROR, RESOURCE_NOT_FOUND, DATA_SOURCE_UNAVAILABLE.',
   })
-  async runAttribution(@Ctx() context: RequestContext, @Arg('input', () => RunAttributionInput) input: object): Promise<AcceptedAttribution> {
+  async runAttribution(
+    @Ctx() context: RequestContext,
+    @Arg('input', () => RunAttributionInput) input: object,
+  ): Promise<AcceptedAttribution> {
     const principal = assertAction(context.principal, 'attribution:run');
     const attribution = await exactlyOnce(this.#services.database, context, {
       effect: runEffect,
@@ -77,7 +84,10 @@ export class AttributionResolver {
   }
 
   @Mutation('cancelAttribution')
-  async cancelAttribution(@Ctx() context: RequestContext, @Arg('input', inputOf('cancelAttribution')) input: { id: string }): Answer<'cancelAttribution'> {
+  async cancelAttribution(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('cancelAttribution')) input: { id: string },
+  ): Answer<'cancelAttribution'> {
     const principal = assertAction(context.principal, 'attribution:run');
     const id = requireUuid('attr', input.id, 'attribution');
     const attribution = await exactlyOnce(this.#services.database, context, {
@@ -90,7 +100,10 @@ export class AttributionResolver {
   }
 
   @Mutation('deleteAttribution')
-  async deleteAttribution(@Ctx() context: RequestContext, @Arg('input', inputOf('deleteAttribution')) { id }: { id: string }): Answer<'deleteAttribution'> {
+  async deleteAttribution(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('deleteAttribution')) { id }: { id: string },
+  ): Answer<'deleteAttribution'> {
     const principal = assertAction(context.principal, 'attribution:delete');
     const uuid = requireUuid('attr', id, 'attribution');
     await exactlyOnce(this.#services.database, context, {

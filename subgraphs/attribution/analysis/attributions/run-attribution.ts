@@ -72,7 +72,8 @@ export async function runAttribution(services: RunAttributionServices, principal
   const accountId = principal.accountId as Uuid;
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const workspaceId = await workspaceOf(services.database, principal, input.workspaceId);
-  const namedAgentId = input.agentId === undefined ? null : await servingAgent(services.isAgent, principal, input.agentId);
+  const { agentId } = input;
+  const namedAgentId = agentId === undefined ? null : await servingAgent(services.isAgent, principal, agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
   const { accountId: ownerId } = await requireSource(services, principal, dataSourceId, '/data_source_id');
   if (input.channels !== undefined) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);

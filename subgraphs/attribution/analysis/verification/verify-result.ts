@@ -13,7 +13,8 @@ import { PublicKeyStore } from '../../../../services/trust/signing-key-store.ts'
  * @throws ProblemError `validation_error` when there is no JWS to check
  */
 export async function verifyResult(database: Database, input: unknown): Promise<SignatureCheck> {
-  const { jws, result } = parseGraphInput(verificationRequest, input) as { readonly jws?: string; readonly result?: Json };
+  const given = parseGraphInput(verificationRequest, input);
+  const { jws, result } = given as { readonly jws?: string; readonly result?: Json };
   const keys = new PublicKeyStore(database);
   return checkSignedResult(jws ?? signatureOf(result!), result, {
     findKey: (kid) => keys.find(kid),

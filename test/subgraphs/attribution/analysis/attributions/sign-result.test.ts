@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { restAttribution } from '../../../../../schema/attribution-result.ts';
-import { RESULT_SECTIONS } from '../../../../../schema/value-lists.ts';
+import { RESULT_SECTIONS } from '../../../../../schema/contract/attribution-result.ts';
 import type { Uuid } from '../../../../../platform/identifiers.ts';
 import { checkSignedResult, resultDigest } from '../../../../../services/trust/signed-result.ts';
 import { newSigningKey } from '../../../../../services/trust/signing-key.ts';
