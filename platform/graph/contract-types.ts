@@ -69,7 +69,8 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
   });
 }
 
-function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
+/** Makes fields of the members of a shape. */
+export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     const { inner, nullable } = unwrapped(schema);

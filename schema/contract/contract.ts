@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import { typeNameOf, type Noun } from './noun.ts';
 import { rejects } from './rejects.ts';
-import { sources } from './sources.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 

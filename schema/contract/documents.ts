@@ -60,10 +60,15 @@ function documentText(id: string, row: Row, noun: Noun): string {
     ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
-  const selection = isPage ? `edges { node { ${record} } } totalCount` : readingSelection(row, record);
+  const selection = isPage ? pageSelection(row, record) : readingSelection(row, record);
   const declared = variables.map(([name, type]) => `$${name}: ${type}`).join(', ');
   const given = variables.map(([name]) => `${name}: $${name}`).join(', ');
   return `query ${documentOf(id, row)}(${declared}) { ${field}(${given}) { ${selection} ${TRUST} } }`;
+}
+
+function pageSelection({ answer }: Row, record: string): string {
+  const beside = 'page' in answer && answer.beside !== undefined ? `${membersOf(answer.beside)} ` : '';
+  return `edges { node { ${record} } } ${beside}totalCount`;
 }
 
 function readingSelection({ answer }: Row, record: string): string {
