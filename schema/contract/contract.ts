@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditEvents } from './audit-events.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
@@ -17,6 +18,7 @@ export const NOUNS = [
   keys,
   sources,
   rejects,
+  auditEvents,
 ] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */

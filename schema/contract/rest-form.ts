@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { snakeCase } from '../snake-case.ts';
+import { snakeCase, type SnakeCase } from '../snake-case.ts';
 import { ownRestForm } from './terms.ts';
 
 /** What REST calls a member. */
 export function restName(name: string, member: unknown): string {
   return (member as z.ZodType | undefined)?.meta()?.rest ?? snakeCase(name);
 }
+
+/** What REST reads and writes, as a type, of the input of a schema whose members all go by their names in snake_case. */
+export type InRest<Value> = Value extends readonly (infer Element)[]
+  ? InRest<Element>[]
+  : Value extends object
+    ? { [Name in keyof Value & string as SnakeCase<Name>]: InRest<Value[Name]> }
+    : Value;
 
 const forms = new WeakMap<z.ZodType, z.ZodType>();
 
