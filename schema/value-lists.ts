@@ -64,3 +64,32 @@ export const RISK_LEVELS = ['minimal', 'low', 'moderate', 'high', 'critical'] as
 export const TRUST_CLASSIFICATIONS = [
   'fabrication', 'misattribution', 'outdated_reference', 'reasoning_failure',
 ] as const;
+
+/** What the audit log knows of (contract §6), and the failed verification that the contract's table of severities names. */
+export const AUDIT_EVENT_TYPES = [
+  'agent.registered',
+  'auth.token_issued',
+  'auth.token_refreshed',
+  'auth.failed',
+  'agent.key_rotated',
+  'agent.key_revoked',
+  'agent.scope_changed',
+  'agent.tier_changed',
+  'commission.created',
+  'commission.verified',
+  'referral.activated',
+  'rate_limit.exceeded',
+  'data.accessed',
+  'data.exported',
+  'data.deleted',
+  'audit.verification_failed',
+] as const;
+export const AUDIT_SEVERITIES = ['info', 'warning', 'critical'] as const;
+export const AUDIT_ACTOR_TYPES = ['agent', 'key', 'system', 'anonymous'] as const;
+export const AUDIT_OUTCOMES = ['success', 'failure'] as const;
+/**
+ * Why a chain is broken: an entry is not there (`missing`), is not what was sealed or not linked to its predecessor
+ * (`altered`), or is not what a signed head saw (`head_mismatch`); a line of the heads file that no key of ours
+ * signed (`head_unproven`).
+ */
+export const BREAK_REASONS = ['missing', 'altered', 'head_mismatch', 'head_unproven'] as const;

@@ -75,7 +75,8 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
 /** Makes the type of a record in a record. */
 type PartOf = (schema: z.ZodObject) => ClassType;
 
-function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: PartOf = objectTypeOf): void {
+/** Makes fields of the members of a shape. */
+export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: PartOf = objectTypeOf): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     const { inner, nullable } = unwrapped(schema);

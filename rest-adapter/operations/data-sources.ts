@@ -3,7 +3,7 @@ import { MOST_JSON_ROWS, storedReject, uploadReport } from '../../schema/contrac
 import { rejects } from '../../schema/contract/rejects.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
 import { csvCredentials, newSource } from '../../schema/contract/source-requests.ts';
-import { EXAMPLE_SOURCE, namedSource, sources } from '../../schema/contract/sources.ts';
+import { EXAMPLE_SOURCE, namedSource, sources } from '../../schema/contract/data-sources.ts';
 import { SOURCE_TYPES } from '../../schema/value-lists.ts';
 import { MEBIBYTE } from '../body-stream.ts';
 import { operationsOf } from '../contract-operations.ts';

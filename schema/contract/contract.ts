@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
+import { auditEvents } from './audit-events.ts';
+import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
 import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
-import { sources } from './sources.ts';
 import { graphNameOf, saidOf } from './terms.ts';
 import { trustEnvelope } from './trust-envelope.ts';
 import { webhooks } from './webhooks.ts';
@@ -23,6 +24,7 @@ export const NOUNS = [
   keys,
   sources,
   rejects,
+  auditEvents,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

@@ -95,7 +95,10 @@ function answerSelection(row: Row, noun: Noun): string {
   const record = `...${typeNameOf(noun)}Record`;
   if ('outcome' in answer) return `${flatMembersOf(answer.outcome, answer.inRest)} ${TRUST}`;
   if ('gone' in answer) return `id deleted ${TRUST}`;
-  if ('page' in answer) return `edges { node { ${record} } } totalCount ${TRUST}`;
+  if ('page' in answer) {
+    const beside = answer.beside === undefined ? '' : `${membersOf(answer.beside)} `;
+    return `edges { node { ${record} } } ${beside}totalCount ${TRUST}`;
+  }
   if (answer.beside !== undefined) return `${flatMembersOf(answer.one.extend(answer.beside.shape), answer.inRest)} ${TRUST}`;
   const one = isMutation(row) ? `${noun.one} { ${record} }` : record;
   return 'trust' in noun.record.shape ? one : `${one} ${TRUST}`;

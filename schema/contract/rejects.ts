@@ -1,6 +1,6 @@
 import { rejectedRow } from './ingest.ts';
 import { noun } from './noun.ts';
-import { EXAMPLE_SOURCE, namedSource } from './sources.ts';
+import { EXAMPLE_SOURCE, namedSource } from './data-sources.ts';
 
 export const rejects = noun({
   one: 'rejected row',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { snakeCase } from '../snake-case.ts';
+import { snakeCase, type SnakeCase } from '../snake-case.ts';
 import { ownRestForm } from './terms.ts';
 
 /** What REST calls a member. */
@@ -17,6 +17,13 @@ export function membersInRest({ shape }: z.ZodObject): (readonly [string, z.ZodT
   }
   return placed;
 }
+
+/** What REST reads and writes, as a type, of the input of a schema whose members all go by their names in snake_case. */
+export type InRest<Value> = Value extends readonly (infer Element)[]
+  ? InRest<Element>[]
+  : Value extends object
+    ? { [Name in keyof Value & string as SnakeCase<Name>]: InRest<Value[Name]> }
+    : Value;
 
 const forms = new WeakMap<z.ZodType, z.ZodType>();
 

@@ -1,12 +1,8 @@
 import { z } from 'zod';
+import type { BREAK_REASONS } from '../../schema/value-lists.ts';
 import { chainName, entryHash, type ChainedEntry, type ChainHead } from './audit-entry.ts';
 
-/**
- * Why a chain is broken: an entry is not there (`missing`), is not what was sealed or not linked to its predecessor
- * (`altered`), or is not what a signed head saw (`head_mismatch`); a line of the heads file that no key of ours
- * signed (`head_unproven`).
- */
-export const BREAK_REASONS = ['missing', 'altered', 'head_mismatch', 'head_unproven'] as const;
+/** Why a chain does not hold by itself; heads that are missing are found beside it. */
 export type BreakReason = (typeof BREAK_REASONS)[number];
 
 /** What came of checking a range of a chain. */

@@ -1,9 +1,10 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
-import { z } from 'zod';
-import { ENVIRONMENTS } from '../../schema/value-lists.ts';
+import type { z } from 'zod';
+import { auditEvent } from '../../schema/contract/audit-events.ts';
+import { restForm, type InRest } from '../../schema/contract/rest-form.ts';
 import { publicId, type Uuid } from '../../platform/identifiers.ts';
 import { canonicalJson } from '../trust/canonical-json.ts';
-import { AUDIT_ACTOR_TYPES, AUDIT_SEVERITIES, type AuditActor, type AuditSeverity } from './audit-event.ts';
+import type { AuditActor, AuditSeverity } from './audit-event.ts';
 import { INSTALLATION_CHAIN } from './audit-migration.ts';
 
 /** What the first entry of a chain is linked to. */
@@ -23,23 +24,19 @@ export interface ChainedEntry extends ChainHead {
   readonly entry: string;
 }
 
+const hashed = auditEvent.omit({ hash: true });
 /** An entry as it is hashed and served (decisions of the contract, audit), its own hash apart. */
-export const auditEntrySchema = z.object({
-  chain_id: z.string(),
-  sequence: z.int().min(1),
-  event_id: z.string(),
-  event_type: z.string(),
-  severity: z.enum(AUDIT_SEVERITIES),
-  occurred_at: z.iso.datetime(),
-  actor: z.object({ type: z.enum(AUDIT_ACTOR_TYPES), id: z.string().nullable(), ip_hash: z.string().nullable(), user_agent: z.string().nullable() }),
-  target: z.object({ type: z.string(), id: z.string() }).nullable(),
-  outcome: z.enum(['success', 'failure']),
-  environment: z.enum(ENVIRONMENTS),
-  request_id: z.string(),
-  details: z.record(z.string(), z.unknown()),
-  previous_hash: z.string(),
-});
-export type AuditEntry = z.output<typeof auditEntrySchema>;
+export type AuditEntry = InRest<z.input<typeof hashed>>;
+const auditEntrySchema = restForm(hashed);
+
+/** The entry that is stored as a text; null for a text that is none. */
+export function parseEntry(text: string): AuditEntry | null {
+  try {
+    return (auditEntrySchema.safeParse(JSON.parse(text)).data ?? null) as AuditEntry | null;
+  } catch {
+    return null;
+  }
+}
 
 /** An event that waits to be sealed, as it was told. */
 export interface ToldEvent {

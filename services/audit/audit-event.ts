@@ -1,29 +1,9 @@
 import type { SqlEntityManager } from '../../platform/postgres/database.ts';
 import { newUuid, publicId, type Uuid } from '../../platform/identifiers.ts';
 import type { Environment, Principal, RequestContext } from '../../schema/principal.ts';
-
-/** What the audit log knows of (contract §6), and the failed verification that the contract's table of severities names. */
-export const AUDIT_EVENT_TYPES = [
-  'agent.registered',
-  'auth.token_issued',
-  'auth.token_refreshed',
-  'auth.failed',
-  'agent.key_rotated',
-  'agent.key_revoked',
-  'agent.scope_changed',
-  'agent.tier_changed',
-  'commission.created',
-  'commission.verified',
-  'referral.activated',
-  'rate_limit.exceeded',
-  'data.accessed',
-  'data.exported',
-  'data.deleted',
-  'audit.verification_failed',
-] as const;
+import type { AUDIT_ACTOR_TYPES, AUDIT_EVENT_TYPES, AUDIT_OUTCOMES, AUDIT_SEVERITIES } from '../../schema/value-lists.ts';
 
 export type AuditEventType = (typeof AUDIT_EVENT_TYPES)[number];
-export const AUDIT_SEVERITIES = ['info', 'warning', 'critical'] as const;
 export type AuditSeverity = (typeof AUDIT_SEVERITIES)[number];
 
 /** Severity of a type where its event says nothing else (decision table of the contract, audit). */
@@ -46,8 +26,6 @@ export const USUAL_SEVERITY: Readonly<Record<AuditEventType, AuditSeverity>> = {
   'audit.verification_failed': 'critical',
 };
 
-export const AUDIT_ACTOR_TYPES = ['agent', 'key', 'system', 'anonymous'] as const;
-
 /** Who did what an entry tells. */
 export interface AuditActor {
   readonly type: (typeof AUDIT_ACTOR_TYPES)[number];
@@ -69,7 +47,7 @@ export interface AuditEvent {
   readonly severity?: AuditSeverity;
   readonly actor: AuditActor;
   readonly target: { readonly type: string; readonly id: string } | null;
-  readonly outcome: 'success' | 'failure';
+  readonly outcome: (typeof AUDIT_OUTCOMES)[number];
   readonly environment: Environment;
   /** Never secrets, never personal data: the entry can't be changed any more. */
   readonly details: Readonly<Record<string, unknown>>;

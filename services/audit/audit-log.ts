@@ -3,7 +3,7 @@ import type { Database } from '../../platform/postgres/database.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import type { AuditArchive } from './audit-archive.ts';
 import { ChainChecker, type ChainCheck } from './audit-chain.ts';
-import { auditEntrySchema, entryHash, GENESIS, type AuditEntry, type ChainedEntry, type ChainHead } from './audit-entry.ts';
+import { entryHash, GENESIS, parseEntry, type AuditEntry, type ChainedEntry, type ChainHead } from './audit-entry.ts';
 import { auditActor, recordAuditEvent } from './audit-event.ts';
 import type { AuditHeadsFile, FindHeadKey } from './audit-heads.ts';
 import { INSTALLATION_CHAIN } from './audit-migration.ts';
@@ -160,12 +160,8 @@ function witnessed(check: ChainCheck, { signedSequence }: ChainExtent, lastHead:
 
 /** An entry that was tampered with beyond recognition is not served. */
 function served({ entry, hash }: ChainedEntry): ServedEntry[] {
-  try {
-    const parsed = auditEntrySchema.safeParse(JSON.parse(entry));
-    return parsed.success ? [{ ...parsed.data, hash }] : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseEntry(entry);
+  return parsed === null ? [] : [{ ...parsed, hash }];
 }
 
 function matches(link: ChainedEntry, { eventType, severity, since, actorId, beforeSequence, environment }: AuditFilter): boolean {

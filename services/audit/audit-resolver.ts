@@ -1,15 +1,16 @@
-import { Arg, Args, Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { z } from 'zod';
+import { Arg, Args, Ctx, Resolver } from 'type-graphql';
+import type { z } from 'zod';
+import { auditEvent, auditEvents, auditFilter, auditVerifyRequest } from '../../schema/contract/audit-events.ts';
+import { fromRest } from '../../schema/contract/rest-form.ts';
 import { assertAction } from '../../schema/actions.ts';
 import type { RequestContext } from '../../schema/principal.ts';
-import { AUDIT_EVENT_TYPES, AUDIT_SEVERITIES } from './audit-event.ts';
 import type { AuditLog, ServedEntry } from './audit-log.ts';
 import type { AuditFilter } from './audit-store.ts';
 import { connectionOf, PageArguments, parsePage } from '../../platform/graph/connection.ts';
-import { parseInput } from '../../platform/graph/parse-input.ts';
+import { nounTypes, type Answered } from '../../platform/graph/noun-types.ts';
+import { parseGraphInput } from '../../platform/graph/parse-input.ts';
 import { recordEnvelope } from '../trust/envelope.ts';
 import { ProblemError } from '../../schema/problems.ts';
-import { AuditChainVerificationType, AuditEventConnection, AuditEventFilterInput, AuditEventType, VerifyAuditChainInput } from './audit-type.ts';
 
 export interface AuditServices {
   readonly auditLog: AuditLog;
@@ -19,18 +20,11 @@ export interface AuditServices {
 /** The contract's largest `limit` for this list. */
 const LARGEST_PAGE = 500;
 
-const sequence = z.int().min(1);
-const filterSchema = z.object({
-  eventType: z.enum(AUDIT_EVENT_TYPES).nullish().transform(orUndefined),
-  severity: z.enum(AUDIT_SEVERITIES).nullish().transform(orUndefined),
-  since: z.date().nullish().transform(orUndefined),
-  actorId: z.string().min(1).max(64).nullish().transform(orUndefined),
-  beforeSequence: sequence.nullish().transform(orUndefined),
-});
-const rangeSchema = z.object({ startSequence: sequence.nullish(), endSequence: sequence.nullish() });
+const { Record, Query, Mutation, inputOf } = nounTypes(auditEvents);
+type Answer<Id extends keyof typeof auditEvents.operations> = Promise<Answered<typeof auditEvents, Id>>;
 
 /** The audit log of the caller's account. */
-@Resolver(() => AuditEventType)
+@Resolver(() => Record)
 export class AuditResolver {
   readonly #services: AuditServices;
 
@@ -38,55 +32,40 @@ export class AuditResolver {
     this.#services = services;
   }
 
-  @Query(() => AuditEventConnection, { nullable: true, description: 'Events of the account, newest first, at most 500 at a time; a test key sees those of the sandbox alone. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
+  @Query('listAuditEvents')
   async auditEvents(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
-    @Arg('filter', () => AuditEventFilterInput, { nullable: true }) filter?: AuditEventFilterInput | null,
-  ): Promise<AuditEventConnection> {
+    @Arg('filter', inputOf('listAuditEvents'), { nullable: true }) filter?: object | null,
+  ): Answer<'listAuditEvents'> {
     const { accountId, environment } = assertAction(context.principal, 'audit:read');
     // A test key is for people who shall not see the shop; the chain itself is one.
-    const narrowed: AuditFilter = { ...parseInput(filterSchema, filter ?? {}), environment: environment === 'sandbox' ? environment : undefined };
+    const ofKey = environment === 'sandbox' ? environment : undefined;
+    const narrowed: AuditFilter = { ...parseGraphInput(auditFilter, filter ?? {}), environment: ofKey };
     const { auditLog, clock } = this.#services;
     const page = await parsePage(args, () => auditLog.count(accountId, narrowed), LARGEST_PAGE);
     const { entries, totalCount, chainVerified } = await auditLog.list(accountId, narrowed, page.limit, page.offset);
     return { ...connectionOf(entries.map(present), page, totalCount, recordEnvelope(entries.length, clock(), context.apiVersion)), chainVerified };
   }
 
-  @Mutation(() => AuditChainVerificationType, { nullable: true, description: 'Checks a range of the chain against its hashes and the signed heads; a chain that does not hold is itself a critical event. Errors: VALIDATION_ERROR, INSUFFICIENT_PERMISSIONS.' })
-  async verifyAuditChain(@Ctx() context: RequestContext, @Arg('input', () => VerifyAuditChainInput) input: VerifyAuditChainInput): Promise<AuditChainVerificationType> {
+  @Mutation('verifyAuditChain')
+  async verifyAuditChain(
+    @Ctx() context: RequestContext,
+    @Arg('input', inputOf('verifyAuditChain')) input: object,
+  ): Answer<'verifyAuditChain'> {
     const { accountId } = assertAction(context.principal, 'audit:read');
-    const { startSequence, endSequence } = parseInput(rangeSchema, input);
-    if (startSequence != null && endSequence != null && startSequence > endSequence) {
+    const { startSequence = 1, endSequence } = parseGraphInput(auditVerifyRequest, input);
+    if (endSequence !== undefined && startSequence > endSequence) {
       throw new ProblemError('validation_error', 'start_sequence: must not be after end_sequence', { code: 'invalid_range', param: '/start_sequence' });
     }
     const { auditLog, clock } = this.#services;
-    const { intact, ...result } = await auditLog.verify(context, accountId, startSequence ?? 1, endSequence ?? undefined);
+    const { intact, ...result } = await auditLog.verify(context, accountId, startSequence, endSequence);
     const verifiedAt = clock();
     return { ...result, chainIntact: intact, verifiedAt, trust: recordEnvelope(result.entriesVerified, verifiedAt, context.apiVersion) };
   }
 }
 
-function orUndefined<Value>(value: Value | null | undefined): Value | undefined {
-  return value ?? undefined;
-}
-
-function present(entry: ServedEntry): AuditEventType {
-  const { actor } = entry;
-  return {
-    chainId: entry.chain_id,
-    sequence: entry.sequence,
-    eventId: entry.event_id,
-    eventType: entry.event_type,
-    severity: entry.severity,
-    occurredAt: new Date(entry.occurred_at),
-    actor: { type: actor.type, id: actor.id, ipHash: actor.ip_hash, userAgent: actor.user_agent },
-    target: entry.target,
-    outcome: entry.outcome,
-    environment: entry.environment,
-    requestId: entry.request_id,
-    details: entry.details,
-    previousHash: entry.previous_hash,
-    hash: entry.hash,
-  };
+function present(entry: ServedEntry): z.output<typeof auditEvent> {
+  const shown = fromRest(auditEvent, entry) as z.input<typeof auditEvent>;
+  return { ...shown, occurredAt: new Date(entry.occurred_at) };
 }

@@ -1,4 +1,6 @@
 import { Arg, Int, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
+import type { z } from 'zod';
+import { eventFeedItem } from '../../schema/contract/events.ts';
 import { ProblemError } from '../../schema/problems.ts';
 import { assertAction } from '../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../schema/principal.ts';
@@ -7,7 +9,10 @@ import { watchEvents, type FeedServices } from './event-feed.ts';
 import type { RecordedEvent } from './outbox.ts';
 import { beginningWith } from './sequenced-watch.ts';
 import { publicId } from '../../platform/identifiers.ts';
-import { EventFeedItemType } from './event-type.ts';
+import { objectTypeOf } from '../../platform/graph/contract-types.ts';
+
+const EventFeedItemType = objectTypeOf(eventFeedItem);
+type ShownItem = z.output<typeof eventFeedItem>;
 
 interface FeedArguments {
   readonly after?: number | null;
@@ -29,7 +34,7 @@ export function eventResolver(services: FeedServices): ClassType {
       @Root() item: FeedItem,
       @Arg('after', () => Int, { nullable: true, description: 'Position of the last event that was seen; 0 for all that are kept, from now on when absent.' }) _after?: number | null,
       @Arg('types', () => [String], { nullable: true, description: 'Only these; all that may be read when absent.' }) _types?: string[] | null,
-    ): EventFeedItemType {
+    ): ShownItem {
       return present(item);
     }
   }
@@ -57,7 +62,7 @@ function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type);
 }
 
-function present(item: FeedItem): EventFeedItemType {
+function present(item: FeedItem): ShownItem {
   if ('from' in item) return { position: item.from, event: null };
   const { position, eventId, type, occurredAt, environment, subject, data } = item;
   return { position, event: { id: publicId('evt', eventId), type, timestamp: occurredAt, environment, subject, data } };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MOST_JSON_ROWS, type addedRecords, type addedReport } from '../../../../schema/contract/ingest.ts';
 import { rejects } from '../../../../schema/contract/rejects.ts';
 import type { sourceDetail } from '../../../../schema/contract/source-records.ts';
-import type { sources } from '../../../../schema/contract/sources.ts';
+import type { sources } from '../../../../schema/contract/data-sources.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
 import { assertAction } from '../../../../schema/actions.ts';
 import type { Principal, RequestContext } from '../../../../schema/principal.ts';

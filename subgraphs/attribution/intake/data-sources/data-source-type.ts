@@ -3,7 +3,7 @@ import { nounTypes } from '../../../../platform/graph/noun-types.ts';
 import { addedRecords, addedReport } from '../../../../schema/contract/ingest.ts';
 import { sourceChange } from '../../../../schema/contract/source-changes.ts';
 import { sourceDetail, type dataSource } from '../../../../schema/contract/source-records.ts';
-import { sources } from '../../../../schema/contract/sources.ts';
+import { sources } from '../../../../schema/contract/data-sources.ts';
 
 /** GraphQL's types of sources, which several resolvers share. */
 export const ofSources = nounTypes(sources);

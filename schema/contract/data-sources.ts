@@ -64,7 +64,8 @@ const example = {
 
 export const sources = noun({
   one: 'source',
-  many: 'sources',
+  many: 'data-sources',
+  listed: 'sources',
   tag: 'Data sources',
   record: dataSource,
   shows: listedSource,
