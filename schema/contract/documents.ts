@@ -13,9 +13,14 @@ export function selectionOf(schema: z.ZodType): string {
 /** A member that REST calls otherwise goes by that name, so that the answer has it. */
 function membersOf({ shape }: z.ZodObject): string {
   const members = Object.entries(shape) as [string, z.ZodType][];
-  const isRenamed = (member: z.ZodType) => member.meta()?.rest !== undefined;
-  const asked = (name: string, member: z.ZodType) => (isRenamed(member) ? `${restName(name, member)}: ${name}` : name);
-  return members.map(([name, member]) => `${asked(name, member)} ${selectionOf(member)}`.trim()).join(' ');
+  return members
+    .filter(([, member]) => member.meta()?.field !== null)
+    .map(([name, member]) => {
+      const { rest, field = name } = member.meta() ?? {};
+      const asked = rest === undefined && field === name ? name : `${restName(name, member)}: ${field}`;
+      return `${asked} ${selectionOf(member)}`.trim();
+    })
+    .join(' ');
 }
 
 /** The documents of a noun: a fragment for its record, and one operation for each row. */
@@ -42,7 +47,8 @@ function documentText(id: string, row: Row, noun: Noun): string {
     ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
-  const selection = isPage ? `edges { node { ${record} } } totalCount` : record;
+  const beside = noun.page === undefined ? '' : ` ${membersOf(noun.page)}`;
+  const selection = isPage ? `edges { node { ${record} } } totalCount${beside}` : record;
   const declared = variables.map(([name, type]) => `$${name}: ${type}`).join(', ');
   const given = variables.map(([name]) => `${name}: $${name}`).join(', ');
   return `query ${documentOf(id, row)}(${declared}) { ${field}(${given}) { ${selection} ${TRUST} } }`;

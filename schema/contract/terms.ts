@@ -17,13 +17,15 @@ declare module 'zod' {
     prefix?: Prefix;
     /** What REST calls the member, where that is not its name in snake_case. */
     rest?: string;
+    /** The field of the graph that REST reads it from, where the record of the graph has no such member; null where no field gives it yet. */
+    field?: string | null;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'field', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
