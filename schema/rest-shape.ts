@@ -17,7 +17,7 @@ const RATIO_DIGITS = 4;
 /** Fields in major units of a currency; other floats are ratios or counts. */
 const MONEY_FIELDS: ReadonlySet<string> = new Set([
   'TimeSeriesPoint.channels', 'ConfidenceInterval.lower', 'ConfidenceInterval.upper',
-  'spend', 'revenue', 'accumulatedDeltaR', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
+  'spend', 'revenue', 'attributedRevenue', 'lastclickRevenue', 'incrementalRevenue', 'baselineRevenue', 'unattributedRevenue', 'deltaR', 'comparison',
   'measuredIncrementalRevenue', 'measuredStandardError', 'ExperimentCalibration.standardError', 'modelIncrementalRevenueBefore', 'modelIncrementalRevenueAfter',
 ]);
 const TWO_DIGIT_FIELDS: ReadonlySet<string> = new Set(['hreiScore']);

@@ -3,11 +3,12 @@ import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
+import { referrals } from './referrals.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
-export const NOUNS = [experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
+export const NOUNS = [experiments, workspaces, webhooks, deliveries, keys, referrals] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
 export const DIGITS: ReadonlyMap<string, number> = new Map(
