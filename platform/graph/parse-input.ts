@@ -16,12 +16,17 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 }
 
 /**
- * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence.
+ * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence,
+ * unless it is a value there.
  * @throws ProblemError `validation_error`
  * @param status of the problem, as in `parseInput`
  */
 export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
-  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && schema.shape[name] instanceof z.ZodOptional);
+  const mayBeNull = (member: z.ZodOptional) => (member.def.innerType as z.ZodType) instanceof z.ZodNullable;
+  const isAbsent = ([name, value]: [string, unknown]) => {
+    const member: unknown = schema.shape[name];
+    return value === undefined || (value === null && member instanceof z.ZodOptional && !mayBeNull(member));
+  };
   return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))), status);
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { namedBy } from './named.ts';
-import { capitalized, documentOf, fieldOf, isMutation, typeNameOf, type Noun, type Row } from './noun.ts';
+import { capitalized, documentOf, fieldOf, isMutation, typeNameOf } from './noun.ts';
+import type { Noun, OutcomeAnswer, Row } from './noun.ts';
 import { restName } from './rest-form.ts';
 
 /** What a document of the graph asks for, to have a record whole. */
@@ -27,34 +28,52 @@ function membersOf({ shape }: z.ZodObject): string {
 export function documentsOf(noun: Noun): string {
   const type = typeNameOf(noun);
   const operations = Object.entries(noun.operations).map(([id, row]) => documentText(id, row, noun));
-  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${[`fragment ${type}Record on ${type} ${selectionOf(noun.record)}`, ...operations].join('\n')}\n`;
+  const fragment = `fragment ${type}Record on ${type} ${selectionOf(noun.record)}`;
+  const isAskedFor = operations.some((text) => text.includes(`...${type}Record`));
+  const definitions = isAskedFor ? [fragment, ...operations] : operations;
+  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${definitions.join('\n')}\n`;
 }
 
 const TRUST = 'trust { ...Trust }';
 
 function documentText(id: string, row: Row, noun: Noun): string {
   const field = fieldOf(id, row);
-  const record = `...${typeNameOf(noun)}Record`;
+  const selection = `${answerSelection(row, noun)} ${TRUST}`;
   if (isMutation(row)) {
-    const selection = `${answerSelection(row, noun)} ${TRUST}`;
     const called = `${documentOf(id, row)}($input: ${capitalized(field)}Input!)`;
     return `mutation ${called} { ${field}(input: $input) { ${selection} } }`;
   }
-  const isPage = 'page' in row.answer;
   const variables: readonly (readonly [name: string, type: string])[] = [
     ...Object.keys(namedBy(row, noun).shape).map((name) => [name, 'ID!'] as const),
-    ...(isPage ? [['first', 'Int'], ['offset', 'Int']] as const : []),
+    ...('page' in row.answer ? [['first', 'Int'], ['offset', 'Int']] as const : []),
     ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
-  const beside = noun.page === undefined ? '' : ` ${membersOf(noun.page)}`;
-  const selection = isPage ? `edges { node { ${record} } } totalCount${beside}` : record;
-  const declared = variables.map(([name, type]) => `$${name}: ${type}`).join(', ');
-  const given = variables.map(([name]) => `${name}: $${name}`).join(', ');
-  return `query ${documentOf(id, row)}(${declared}) { ${field}(${given}) { ${selection} ${TRUST} } }`;
+  const declared = listed(variables.map(([name, type]) => `$${name}: ${type}`));
+  const given = listed(variables.map(([name]) => `${name}: $${name}`));
+  return `query ${documentOf(id, row)}${declared} { ${field}${given} { ${selection} } }`;
 }
 
-function answerSelection({ answer }: Row, noun: Noun): string {
-  if ('outcome' in answer) return membersOf(answer.outcome);
-  return 'gone' in answer ? 'id deleted' : `${noun.one} { ...${typeNameOf(noun)}Record }`;
+/** In parentheses, which GraphQL does not take around nothing. */
+const listed = (members: readonly string[]): string => (members.length === 0 ? '' : `(${members.join(', ')})`);
+
+function answerSelection(row: Row, noun: Noun): string {
+  const { answer } = row;
+  const record = `...${typeNameOf(noun)}Record`;
+  if ('outcome' in answer) return membersOf(askedOutcome(answer));
+  if ('gone' in answer) return 'id deleted';
+  if ('page' in answer) {
+    const beside = noun.page === undefined ? '' : ` ${membersOf(noun.page)}`;
+    return `edges { node { ${record} } } totalCount${beside}`;
+  }
+  const one = answer.inRest === undefined ? record : membersOf(answer.inRest.shows);
+  return isMutation(row) ? `${noun.one} { ${one} }` : one;
+}
+
+/** A payload whose flat member has no more than REST shows of it. */
+function askedOutcome({ outcome, inRest }: OutcomeAnswer): z.ZodObject {
+  if (inRest === undefined) return outcome;
+  const { shows, flat } = inRest;
+  const ofFlat = Object.entries(shows.shape).filter(([name]) => !(name in outcome.shape));
+  return outcome.extend({ [flat]: z.object(Object.fromEntries(ofFlat)) });
 }

@@ -55,6 +55,8 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
   return restForms.get(schema) ?? (parent === undefined ? undefined : ownRestForm(parent as z.ZodType));
 }
 
+/** Where the trust envelope stands in a body, if that is not its end. */
+export const trustHere = z.unknown().meta({ field: null });
 export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
 /** An id in a path, of whatever form. */
 export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) => z.string().meta({ scalar: 'ID', ...said });
