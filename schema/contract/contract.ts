@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agents } from './agents.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
@@ -8,7 +9,15 @@ import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
-export const NOUNS = [experiments, workspaces, webhooks, deliveries, keys, referrals] as const satisfies readonly Noun[];
+export const NOUNS = [
+  experiments,
+  workspaces,
+  webhooks,
+  deliveries,
+  keys,
+  agents,
+  referrals,
+] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
 export const DIGITS: ReadonlyMap<string, number> = new Map(
