@@ -4,6 +4,7 @@ import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
+import { plans } from './plans.ts';
 import { referrals } from './referrals.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
@@ -17,6 +18,7 @@ export const NOUNS = [
   keys,
   agents,
   referrals,
+  plans,
 ] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
