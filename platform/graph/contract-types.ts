@@ -69,11 +69,11 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
   });
 }
 
-/** Gives a type the members of a shape, but for those that are read from another field or from none. */
+/** Gives a type the members of a shape, but for those that REST alone has. */
 export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
-    if (schema.meta()?.field !== undefined) continue;
+    if (schema.meta()?.restOnly === true) continue;
     const { inner, nullable } = unwrapped(schema);
     // At once: type-graphql finds an enum that is registered later in no schema.
     const made = typeOf(inner);

@@ -1,7 +1,7 @@
 import { agentProfile } from '../../schema/contract/agent-profile.ts';
 import { agents } from '../../schema/contract/agents.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
-import { operationsOf } from '../contract-operations.ts';
+import { operationsOf, recordPresenter } from '../contract-operations.ts';
 import { inOrder, objectAt } from '../members.ts';
 import { trustEnvelope } from '../representations/trust-envelope.ts';
 
@@ -22,6 +22,7 @@ const seenAgent = profile
   .partial()
   .required(PUBLIC_MEMBERS)
   .meta({ id: 'SeenAgent', description: 'Others see agent_id, name, capabilities, tier, trust_score and created_at.' });
+const presentProfile = recordPresenter(agentProfile);
 const publicFace = profile.pick(PUBLIC_MEMBERS);
 
 export const agentOperations = operationsOf(agents, {
@@ -30,7 +31,8 @@ export const agentOperations = operationsOf(agents, {
     success: { status: 200, description: agents.operations.getAgent.answered, schema: seenAgent },
     present: (data) => {
       const agent = objectAt(data, 'agent');
-      return inOrder(agent['agent_uuid'] != null ? profile : publicFace, agent);
+      if (agent['agent_uuid'] == null) return inOrder(publicFace, agent);
+      return { ...presentProfile(agent), trust: agent['trust'] };
     },
   },
   updateCapabilities: { badBodyStatus: 400 },

@@ -15,10 +15,9 @@ export function selectionOf(schema: z.ZodType): string {
 function membersOf({ shape }: z.ZodObject): string {
   const members = Object.entries(shape) as [string, z.ZodType][];
   return members
-    .filter(([, member]) => member.meta()?.field !== null)
+    .filter(([, member]) => member.meta()?.restOnly !== true)
     .map(([name, member]) => {
-      const { rest, field = name } = member.meta() ?? {};
-      const asked = rest === undefined && field === name ? name : `${restName(name, member)}: ${field}`;
+      const asked = member.meta()?.rest === undefined ? name : `${restName(name, member)}: ${name}`;
       return `${asked} ${selectionOf(member)}`.trim();
     })
     .join(' ');

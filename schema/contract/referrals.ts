@@ -27,7 +27,7 @@ export const referral = z
       description: 'Part of the 1,000 USD that make it active',
       graph: 'How far it is on the way to being active, in [0, 1].',
     }),
-    commissionEarned: z.number().optional().meta({ field: null }),
+    commissionEarned: z.number().optional().meta({ restOnly: true }),
     createdAt: moment.meta({ graph: 'When the referred agent registered.' }),
     activatedAt: moment.nullable().meta({ graph: 'When it became active; null before.' }),
     expiresAt: moment.nullable().meta({
