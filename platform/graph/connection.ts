@@ -115,18 +115,14 @@ export function connectionOf<Node>(nodes: readonly Node[], page: Page, totalCoun
 }
 
 /** The types `<name>Connection` and `<name>Edge`. A name belongs to one subgraph. */
-export function connectionType<Node extends object>(
-  name: string,
-  node: () => ClassType<Node>,
-  description = 'One page of a list',
-): ClassType<Connection<Node>> {
+export function connectionType<Node extends object>(name: string, node: () => ClassType<Node>): ClassType<Connection<Node>> {
   @ObjectType(`${name}Edge`, { description: 'One member of a page, with its place in the list' })
   class EdgeType implements Edge<Node> {
     @Field(() => node(), { description: 'The member of the list' }) node!: Node;
     @Field(() => String, { description: 'Its place in the list; for after and before' }) cursor!: string;
   }
 
-  @ObjectType(`${name}Connection`, { description })
+  @ObjectType(`${name}Connection`, { description: 'One page of a list' })
   class ConnectionType implements Connection<Node> {
     @Field(() => [EdgeType], { description: 'The members of this page, in order' }) edges!: readonly EdgeType[];
     @Field(() => PageInfoType, { description: 'Where the page lies in the list' }) pageInfo!: PageInfo;

@@ -73,7 +73,7 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
 export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
-    if (schema.meta()?.restOnly === true) continue;
+    if (schema.meta()?.onlyInRest === true) continue;
     const { inner, nullable } = unwrapped(schema);
     // At once: type-graphql finds an enum that is registered later in no schema.
     const made = typeOf(inner);

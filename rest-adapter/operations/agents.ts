@@ -31,8 +31,7 @@ export const agentOperations = operationsOf(agents, {
     success: { status: 200, description: agents.operations.getAgent.answered, schema: seenAgent },
     present: (data) => {
       const agent = objectAt(data, 'agent');
-      if (agent['agent_uuid'] == null) return inOrder(publicFace, agent);
-      return { ...presentProfile(agent), trust: agent['trust'] };
+      return agent['agent_uuid'] == null ? inOrder(publicFace, agent) : presentProfile(agent);
     },
   },
   updateCapabilities: { badBodyStatus: 400 },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AGENT_STATUSES, CAPABILITIES, TIERS } from '../value-lists.ts';
 import { memberOf } from './rest-form.ts';
-import { cents, graphTypes, id, inRest, moment } from './terms.ts';
+import { cents, graphTypes, id, inRest, moment, trustHere } from './terms.ts';
 
 export const capability = z.enum(CAPABILITIES).register(graphTypes, {
   name: 'AgentCapability',
@@ -35,8 +35,8 @@ export const nextTier = z
   .register(graphTypes, { name: 'NextTier', description: 'The tier above an agent’s.' });
 
 /**
- * An agent as it sees itself in REST; the order of the members is the order in every answer. Some members have two names,
- * and some are not served yet.
+ * An agent as it sees itself in REST; the order of the members is the order in every answer. Some members have two
+ * names, and some are not served yet.
  */
 export const agentProfile = z
   .object({
@@ -49,20 +49,20 @@ export const agentProfile = z
     referralCode: z.string().meta({ graph: 'Code that other agents register with to be referred by this one.' }),
     tier: tier.meta({ graph: 'Standing in the referral program.' }),
     trustScore: z.number().meta({ graph: 'Between 0 and 1; starts at 0.5.' }),
-    totalApiCalls: z.int().optional().meta({ restOnly: true }),
-    totalCalls: z.int().optional().meta({ restOnly: true, deprecated: true }),
+    totalApiCalls: z.int().optional().meta({ onlyInRest: true }),
+    totalCalls: z.int().optional().meta({ onlyInRest: true, deprecated: true }),
     totalDeltaRCents: cents,
-    totalDeltaR: cents.meta({ restOnly: true, repeats: 'totalDeltaRCents', deprecated: true }),
+    totalDeltaR: cents.meta({ onlyInRest: true, repeats: 'totalDeltaRCents', deprecated: true }),
     activeReferrals: z.int().meta({
       description: 'Those that it made itself; they decide its tier',
       graph: 'Active referrals that the agent made itself: they decide its tier. Null for others.',
     }),
-    referralCount: z.int().meta({ restOnly: true, repeats: 'activeReferrals', deprecated: true }),
+    referralCount: z.int().meta({ onlyInRest: true, repeats: 'activeReferrals', deprecated: true }),
     nextTier: nextTier.nullable().meta({
       description: 'The tier above; null at the highest',
       graph: 'Null at the highest tier, and for others.',
     }),
-    totalCommissionEarnedCents: cents.optional().meta({ restOnly: true }),
+    totalCommissionEarnedCents: cents.optional().meta({ onlyInRest: true }),
     rateLimits: memberOf(
       rateLimits,
       'What its live calls are held to: numbers agreed with its account, else what its plan or tier allows.',
@@ -81,6 +81,7 @@ export const agentProfile = z
     }),
     status: agentStatus.meta({ graph: 'Whether the agent may act.' }),
     createdAt: moment.meta({ graph: 'When the agent registered.' }),
+    trust: trustHere,
   })
   .meta({ id: 'AgentProfile' });
 

@@ -4,7 +4,7 @@ import { agentUpdate, capabilitiesRequest, registration } from './agent-requests
 import { EXAMPLE_AGENT } from './issued-keys.ts';
 import { noun } from './noun.ts';
 import { memberOf } from './rest-form.ts';
-import { graphTypes, idInPath, moment, trustHere } from './terms.ts';
+import { graphTypes, idInPath, moment } from './terms.ts';
 
 const { id, referralCode, tier, rateLimits, trustScore, name, capabilities, createdAt } = agentProfile.shape;
 const apiKey = z.string().meta({
@@ -50,7 +50,6 @@ const updated = z
   .register(graphTypes, { name: 'UpdateAgentPayload', description: 'The agent as it is now.' });
 const updatedInRest = agentProfile
   .extend({
-    trust: trustHere,
     callbackSecret: z.string().optional().meta({
       description: 'Signs the notifications to callback_url; shown once, when the first address is set',
     }),
@@ -63,7 +62,6 @@ const declared = z
 const declaredInRest = z.object({ id, capabilities, updatedAt }).meta({ id: 'CapabilitiesUpdate' });
 
 const trust = 'Trust envelope of the agent.';
-const profile = { one: agent, inRest: { shows: agentProfile } } as const;
 
 /** What anybody may know. */
 const exampleFace = {
@@ -99,7 +97,10 @@ const example = {
   public: false,
   status: 'active',
 };
-const exampleUpdate = { redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'], public: false };
+const exampleUpdate = {
+  redirect_uris: ['https://spring.example/callback', 'http://127.0.0.1/callback'],
+  public: false,
+};
 const fresh = { total_delta_r_cents: 0, total_delta_r: 0, active_referrals: 0, referral_count: 0 };
 const exampleDeclaration = { capabilities: ['attribution', 'journey'] };
 
@@ -108,6 +109,7 @@ export const agents = noun({
   many: 'agents',
   tag: 'Agents',
   record: agent,
+  shows: agentProfile,
   isEntity: true,
   example,
   operations: {
@@ -135,7 +137,7 @@ export const agents = noun({
       summary: 'Read the profile of the calling agent',
       description: 'Where listings of the contract name a member differently, both names are served; the second one is marked deprecated.',
       graph: 'The calling agent. Errors: INVALID_API_KEY; RESOURCE_NOT_FOUND for a key that is bound to no agent.',
-      answer: profile,
+      answer: { one: agent },
       answered: 'The profile',
       problems: ['resource_not_found'],
     },
@@ -161,7 +163,7 @@ export const agents = noun({
       named: z.object({
         id: idInPath({ rest: 'agent_id', description: 'Agent: agent_…, its UUID, or me', graph: 'Public id, UUID or me.' }),
       }),
-      answer: profile,
+      answer: { one: agent },
       answered: 'The profile',
       example: { response: exampleFace },
     },

@@ -15,7 +15,7 @@ export function selectionOf(schema: z.ZodType): string {
 function membersOf({ shape }: z.ZodObject): string {
   const members = Object.entries(shape) as [string, z.ZodType][];
   return members
-    .filter(([, member]) => member.meta()?.restOnly !== true)
+    .filter(([, member]) => member.meta()?.onlyInRest !== true)
     .map(([name, member]) => {
       const asked = member.meta()?.rest === undefined ? name : `${restName(name, member)}: ${name}`;
       return `${asked} ${selectionOf(member)}`.trim();
@@ -27,10 +27,8 @@ function membersOf({ shape }: z.ZodObject): string {
 export function documentsOf(noun: Noun): string {
   const type = typeNameOf(noun);
   const operations = Object.entries(noun.operations).map(([id, row]) => documentText(id, row, noun));
-  const fragment = `fragment ${type}Record on ${type} ${selectionOf(noun.record)}`;
-  const isAskedFor = operations.some((text) => text.includes(`...${type}Record`));
-  const definitions = isAskedFor ? [fragment, ...operations] : operations;
-  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${definitions.join('\n')}\n`;
+  const record = `fragment ${type}Record on ${type} ${selectionOf(noun.shows ?? noun.record)}`;
+  return `# Made from schema/contract/${noun.many}.ts by npm run schema.\n${[record, ...operations].join('\n')}\n`;
 }
 
 const TRUST = 'trust { ...Trust }';
@@ -62,11 +60,10 @@ function answerSelection(row: Row, noun: Noun): string {
   if ('outcome' in answer) return membersOf(askedOutcome(answer));
   if ('gone' in answer) return 'id deleted';
   if ('page' in answer) {
-    const beside = noun.page === undefined ? '' : ` ${membersOf(noun.page)}`;
-    return `edges { node { ${record} } } totalCount${beside}`;
+    const beside = answer.beside === undefined ? '' : `${membersOf(answer.beside)} `;
+    return `edges { node { ${record} } } ${beside}totalCount`;
   }
-  const one = answer.inRest === undefined ? record : membersOf(answer.inRest.shows);
-  return isMutation(row) ? `${noun.one} { ${one} }` : one;
+  return isMutation(row) ? `${noun.one} { ${record} }` : record;
 }
 
 /** A payload whose flat member has no more than REST shows of it. */

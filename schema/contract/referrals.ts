@@ -27,7 +27,7 @@ export const referral = z
       description: 'Part of the 1,000 USD that make it active',
       graph: 'How far it is on the way to being active, in [0, 1].',
     }),
-    commissionEarned: z.number().optional().meta({ restOnly: true }),
+    commissionEarned: z.number().optional().meta({ onlyInRest: true }),
     createdAt: moment.meta({ graph: 'When the referred agent registered.' }),
     activatedAt: moment.nullable().meta({ graph: 'When it became active; null before.' }),
     expiresAt: moment.nullable().meta({
@@ -50,7 +50,7 @@ export const referralFilter = z
   })
   .meta({ graph: 'Narrows the list of referrals.' });
 
-const page = z
+const beside = z
   .object({
     totalActive: z.int().meta({
       description: 'Of both depths, whatever the filter, as the next two',
@@ -70,7 +70,7 @@ const list = {
   description: 'Newest first. Agents that registered with the code of the calling agent have depth 1 and count for its tier once they are active; those that registered with the code of one of them have depth 2. A test key sees none.',
   graph: 'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for the id of any other agent.',
   filter: referralFilter,
-  answer: { page: referral },
+  answer: { page: referral, beside },
   answered: 'A page of referrals',
 } as const;
 const totals = { total_active: 1, total_pending: 4, total_churned: 0 };
@@ -81,7 +81,6 @@ export const referrals = noun({
   tag: 'Referrals',
   record: referral,
   withoutTrust: true,
-  page,
   example: {
     referred_agent_id: 'agent_01JQ4bT2xKvWsNcHhYfMqE',
     referred_agent_name: 'summer-shop-agent',

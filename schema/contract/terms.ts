@@ -17,8 +17,8 @@ declare module 'zod' {
     prefix?: Prefix;
     /** What REST calls the member, where that is not its name in snake_case. */
     rest?: string;
-    /** Neither the graph nor the documents have it. */
-    restOnly?: true;
+    /** The graph has no such member. */
+    onlyInRest?: true;
     /** The member that REST shows a second time under this name. */
     repeats?: string;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
@@ -27,7 +27,7 @@ declare module 'zod' {
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restOnly', 'repeats', 'digits'] as const;
+export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'onlyInRest', 'repeats', 'digits'] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{ readonly name: string; readonly description?: string }>();
@@ -58,7 +58,7 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
 }
 
 /** Where the trust envelope stands in a body, if that is not its end. */
-export const trustHere = z.unknown().meta({ restOnly: true });
+export const trustHere = z.unknown().meta({ onlyInRest: true });
 export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
 /** An id in a path, of whatever form. */
 export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) => z.string().meta({ scalar: 'ID', ...said });
