@@ -10,12 +10,8 @@ export type Json = Record<string, unknown>;
 
 type Shaper = (value: unknown) => unknown;
 
-/** Decimals of money in major units, and of everything else that is a fraction. */
-const MONEY_DIGITS = 2;
+/** Decimals of a fraction that says nothing of them. */
 const RATIO_DIGITS = 4;
-
-/** Fields in major units of a currency whose type does not stand in the contract yet. */
-const MONEY_FIELDS: ReadonlySet<string> = new Set(['accumulatedDeltaR']);
 
 /**
  * Turns GraphQL data into REST: snake_case members, lower-case enums, RFC 3339 timestamps, rounding at this edge only.
@@ -96,7 +92,7 @@ export class RestShape {
 }
 
 function scalarShaper(scalar: string, parent: string, field: string): Shaper {
-  const own = DIGITS.get(`${parent}.${field}`) ?? (MONEY_FIELDS.has(field) ? MONEY_DIGITS : undefined);
+  const own = DIGITS.get(`${parent}.${field}`);
   switch (scalar) {
     case 'Float':
       return (value) => roundHalfUp(Number(value), own ?? RATIO_DIGITS);

@@ -28,6 +28,11 @@ export type ExportLevel = (typeof EXPORT_LEVELS)[number];
 
 export const CAPABILITIES = ['attribution', 'channel_analysis', 'journey', 'health', 'forecasting'] as const;
 
+export const AGENT_STATUSES = ['active', 'suspended', 'closed'] as const;
+/** Standing of an agent in the referral program, over both tables of tiers. */
+export const TIERS = ['discovery', 'builder', 'partner', 'ambassador', 'enterprise'] as const;
+export type Tier = (typeof TIERS)[number];
+
 /** The dated versions that the service answers in, newest first (interface specification §9). */
 export const API_VERSIONS = ['2026-02-01', '2025-11-01', '2025-08-01'] as const;
 

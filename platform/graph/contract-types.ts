@@ -75,10 +75,11 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
 /** Makes the type of a record in a record. */
 type PartOf = (schema: z.ZodObject) => ClassType;
 
-/** Makes fields of the members of a shape. */
+/** Gives a type the members of a shape, but for those that REST alone has. */
 export function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, partOf: PartOf = objectTypeOf): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
+    if (schema.meta()?.onlyInRest === true) continue;
     const { inner, nullable } = unwrapped(schema);
     // At once: type-graphql finds an enum that is registered later in no schema.
     const made = typeOf(inner, partOf);

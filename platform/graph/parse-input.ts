@@ -16,7 +16,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 }
 
 /**
- * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence.
+ * Parses the input of a mutation against its shape in the contract. The graph's null for what may be absent is absence,
+ * unless it is a value there.
  * @throws ProblemError `validation_error`
  * @param status of the problem, as in `parseInput`
  */
@@ -25,8 +26,11 @@ export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, inpu
 }
 
 function withoutAbsent({ shape }: z.ZodObject, input: object): object {
-  const isOptional = (name: string) => shape[name] instanceof z.ZodOptional;
-  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && isOptional(name));
+  const mayBeNull = (member: z.ZodOptional) => (member.def.innerType as z.ZodType) instanceof z.ZodNullable;
+  const isAbsent = ([name, value]: [string, unknown]) => {
+    const member: unknown = shape[name];
+    return value === undefined || (value === null && member instanceof z.ZodOptional && !mayBeNull(member));
+  };
   const given = Object.entries(input).filter((member) => !isAbsent(member));
   return Object.fromEntries(given.map(([name, value]) => [name, partOf(shape[name] as z.ZodType | undefined, value)]));
 }

@@ -8,7 +8,7 @@ type Kept<Value> = Value extends readonly (infer Element)[] ? readonly Element[]
 type Fitting<Value> = Kept<Value> | (null extends Value ? undefined : never);
 /** The members of a record that an entity does not hold as they are shown. */
 type Missing<Shown, Entity> = {
-  [Name in keyof Shown]: Name extends keyof Entity ? (Entity[Name] extends Fitting<Shown[Name]> ? never : Name) : Name;
+  [Name in keyof Shown]-?: Name extends keyof Entity ? (Entity[Name] extends Fitting<Shown[Name]> ? never : Name) : Name;
 }[keyof Shown];
 
 /**

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { queryInteger } from '../../schema/contract/query-integer.ts';
 import type { Json } from '../operation.ts';
+
+export { queryInteger };
 
 /** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
 export const MAX_REACH = 100_000;
@@ -9,17 +12,6 @@ const MAX_PER_PAGE = 100;
 export const meta = z
   .object({ page: z.int().min(1), per_page: z.int().min(1), total: z.int().min(0), total_pages: z.int().min(0) })
   .meta({ id: 'Meta', description: 'Where this page stands in the list.' });
-
-/** A whole number in a query string, shown as an integer in the documentation. */
-export function queryInteger(least: number, most: number, description: string) {
-  const expected = `must be a whole number from ${least} to ${most}`;
-  return z
-    .string()
-    .regex(/^\d{1,10}$/, expected)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, expected)
-    .meta({ description, openapi: { type: 'integer', minimum: least, maximum: most } });
-}
 
 function queryIntegerOr(fallback: number, least: number, most: number, description: string) {
   return queryInteger(least, most, description).default(fallback).meta({ description, openapi: { type: 'integer', minimum: least, maximum: most, default: fallback } });

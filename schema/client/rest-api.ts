@@ -6109,24 +6109,24 @@ export interface operations {
                     /**
                      * @example {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
-                     *       "name": "spring-shop-agent",
-                     *       "capabilities": [
-                     *         "attribution"
-                     *       ],
+                     *       "api_key": "svc_agent_sk_EXAMPLEexampleEXAMPLE12345",
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
-                     *       "trust_score": 0.5,
                      *       "rate_limits": {
                      *         "requests_per_minute": 60,
                      *         "daily_limit": 10000
                      *       },
-                     *       "created_at": "2026-01-31T17:58:00.000Z",
-                     *       "api_key": "svc_agent_sk_EXAMPLEexampleEXAMPLE12345",
+                     *       "trust_score": 0.5,
+                     *       "name": "spring-shop-agent",
+                     *       "capabilities": [
+                     *         "attribution"
+                     *       ],
                      *       "scopes": [
                      *         "attribution:read",
                      *         "attribution:write",
                      *         "billing:read"
                      *       ],
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
                      *       "trust": {
                      *         "hrei_score": 0,
                      *         "risk_level": "minimal",
@@ -6254,21 +6254,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
                      *       "name": "spring-shop-agent",
+                     *       "operator_id": null,
+                     *       "operator_email": "ops@spring.example",
                      *       "capabilities": [
                      *         "attribution"
                      *       ],
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
-                     *       "rate_limits": {
-                     *         "requests_per_minute": 60,
-                     *         "daily_limit": 10000
-                     *       },
-                     *       "created_at": "2026-01-31T17:58:00.000Z",
-                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
-                     *       "operator_id": null,
-                     *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 1872970,
                      *       "total_delta_r": 1872970,
                      *       "active_referrals": 3,
@@ -6277,10 +6272,15 @@ export interface operations {
                      *         "name": "partner",
                      *         "referrals_needed": 2
                      *       },
+                     *       "rate_limits": {
+                     *         "requests_per_minute": 60,
+                     *         "daily_limit": 10000
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [],
                      *       "public": false,
                      *       "status": "active",
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
                      *       "trust": {
                      *         "hrei_score": 0,
                      *         "risk_level": "minimal",
@@ -6435,21 +6435,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "agent_id": "agent_01JQ2jX9bLq7RtYpMwVsZe",
+                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
                      *       "name": "spring-shop-agent",
+                     *       "operator_id": null,
+                     *       "operator_email": "ops@spring.example",
                      *       "capabilities": [
                      *         "attribution"
                      *       ],
                      *       "referral_code": "REF_K7PXQ2MNWB",
                      *       "tier": "discovery",
                      *       "trust_score": 0.5,
-                     *       "rate_limits": {
-                     *         "requests_per_minute": 60,
-                     *         "daily_limit": 10000
-                     *       },
-                     *       "created_at": "2026-01-31T17:58:00.000Z",
-                     *       "agent_uuid": "019c17a2-5d0e-7c3a-9b1f-0d2f6a4c8e10",
-                     *       "operator_id": null,
-                     *       "operator_email": "ops@spring.example",
                      *       "total_delta_r_cents": 0,
                      *       "total_delta_r": 0,
                      *       "active_referrals": 0,
@@ -6458,6 +6453,10 @@ export interface operations {
                      *         "name": "partner",
                      *         "referrals_needed": 5
                      *       },
+                     *       "rate_limits": {
+                     *         "requests_per_minute": 60,
+                     *         "daily_limit": 10000
+                     *       },
                      *       "callback_url": null,
                      *       "redirect_uris": [
                      *         "https://spring.example/callback",
@@ -6465,6 +6464,7 @@ export interface operations {
                      *       ],
                      *       "public": false,
                      *       "status": "active",
+                     *       "created_at": "2026-01-31T17:58:00.000Z",
                      *       "trust": {
                      *         "hrei_score": 0,
                      *         "risk_level": "minimal",

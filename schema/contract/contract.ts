@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agents } from './agents.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
@@ -7,6 +8,8 @@ import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
 import type { Noun } from './noun.ts';
+import { plans } from './plans.ts';
+import { referrals } from './referrals.ts';
 import { rejects } from './rejects.ts';
 import { resultVerification } from './result-verification.ts';
 import { graphNameOf, saidOf } from './terms.ts';
@@ -22,6 +25,9 @@ export const NOUNS = [
   webhooks,
   deliveries,
   keys,
+  agents,
+  referrals,
+  plans,
   sources,
   rejects,
   auditEvents,

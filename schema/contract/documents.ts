@@ -43,11 +43,17 @@ function membersOf(whole: z.ZodObject, { shown = whole, sections = {} }: Wanted 
     .join(' ');
 }
 
-/** The members that REST shows flat, as far as it shows them, and all others. */
+/**
+ * The members that REST shows flat, as far as it shows them, and all others. What it shows of the flat one beyond the
+ * record, the graph resolves there.
+ */
 function flatMembersOf(whole: z.ZodObject, inRest: FlatBody | undefined): string {
   if (inRest === undefined) return membersOf(whole);
   const { shows, flat } = inRest;
-  return membersOf(whole, { shown: z.object({ ...whole.shape, ...shows.shape, [flat]: shows }) });
+  const record = recordIn(whole.shape[flat] as z.ZodType) ?? z.object({});
+  const beyond = Object.entries(shows.shape).filter(([name]) => !(name in whole.shape || name in record.shape));
+  const all = whole.extend({ [flat]: record.extend(Object.fromEntries(beyond)) });
+  return membersOf(all, { shown: z.object({ ...whole.shape, ...shows.shape, [flat]: shows }) });
 }
 
 /** What asks for a record under a name. */
@@ -77,10 +83,13 @@ function documentText(id: string, row: Row, noun: Noun): string {
     ...(row.filter === undefined ? [] : [['filter', `${typeNameOf(noun)}Filter`] as const]),
     ...(row.switches ?? []).map((name) => [name, 'Boolean'] as const),
   ];
-  const declared = [...variables.map(([name, type]) => `$${name}: ${type}`), ...wanted].join(', ');
-  const given = variables.map(([name]) => `${name}: $${name}`).join(', ');
-  return `query ${documentOf(id, row)}(${declared}) { ${field}(${given}) { ${answerSelection(row, noun)} } }`;
+  const declared = listed([...variables.map(([name, type]) => `$${name}: ${type}`), ...wanted]);
+  const given = listed(variables.map(([name]) => `${name}: $${name}`));
+  return `query ${documentOf(id, row)}${declared} { ${field}${given} { ${answerSelection(row, noun)} } }`;
 }
+
+/** In parentheses, which GraphQL does not take around nothing. */
+const listed = (members: readonly string[]): string => (members.length === 0 ? '' : `(${members.join(', ')})`);
 
 /** The variables that say which sections an answer comes with. */
 function variablesFor({ answer }: Row, sections: Sections = {}): string[] {

@@ -70,14 +70,19 @@ function objectForm(schema: z.ZodObject): z.ZodObject {
   const plain = catchall === undefined ? open : open.catchall(catchall as z.ZodType);
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
-  const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {
+  const ruled = schema.def.checks === undefined ? plain : plain.check(z.core._check((payload: z.core.ParsePayload) => {
     const { error } = rules.safeParse(fromRest(schema, payload.value));
     for (const issue of error?.issues ?? []) {
       const path = issue.path.map((part) => (typeof part === 'string' ? restName(part, schema.shape[part]) : part));
       payload.issues.push({ ...issue, path, input: payload.value } as z.core.$ZodRawIssue);
     }
-  });
+  }, { when: whenOf(schema) }));
   return documented(ruled, schema) as z.ZodObject;
+}
+
+/** When the rules between members are asked, where they say so themselves. */
+function whenOf({ def }: z.ZodObject): ((payload: z.core.ParsePayload) => boolean) | undefined {
+  return (def.checks ?? []).map((check) => check._zod.def.when).find((when) => when !== undefined);
 }
 
 function documented(form: z.ZodType, schema: z.ZodType): z.ZodType {
@@ -87,6 +92,8 @@ function documented(form: z.ZodType, schema: z.ZodType): z.ZodType {
 
 /** What REST sent, parsed by the form of a schema, with the graph's names. */
 export function fromRest(schema: z.ZodType, value: unknown): unknown {
+  // Rules are also asked about what does not fit otherwise.
+  if (typeof value !== 'object' || value === null) return value;
   if (schema instanceof z.ZodObject) {
     const given = value as Readonly<Record<string, unknown>>;
     return Object.fromEntries(
@@ -97,6 +104,7 @@ export function fromRest(schema: z.ZodType, value: unknown): unknown {
     );
   }
   const inner = innerOf(schema);
-  if (inner === undefined || value === null || value === undefined) return value;
-  return schema instanceof z.ZodArray ? (value as readonly unknown[]).map((each) => fromRest(inner, each)) : fromRest(inner, value);
+  if (inner === undefined) return value;
+  if (!(schema instanceof z.ZodArray)) return fromRest(inner, value);
+  return Array.isArray(value) ? value.map((each) => fromRest(inner, each)) : value;
 }

@@ -21,13 +21,17 @@ declare module 'zod' {
     restAfter?: string;
     /** The graph has no such member. */
     onlyInRest?: true;
+    /** The member that REST shows a second time under this name. */
+    repeats?: string;
     /** Decimals that REST shows; money has two, and whatever says nothing has four. */
     digits?: number;
   }
 }
 
 /** The members of `GlobalMeta` that are ours. */
-export const OWN_META = ['graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'digits'] as const;
+export const OWN_META = [
+  'graph', 'scalar', 'prefix', 'rest', 'restAfter', 'onlyInRest', 'repeats', 'digits',
+] as const;
 
 /** Names and descriptions of GraphQL's types, where the id of the schema is not one: enums, and records that OpenAPI calls otherwise. */
 export const graphTypes = z.registry<{
@@ -75,6 +79,8 @@ export function ownRestForm(schema: z.ZodType): z.ZodType | undefined {
   return restForms.get(schema) ?? (parent === undefined ? undefined : ownRestForm(parent as z.ZodType));
 }
 
+/** Where the trust envelope stands in a body, if that is not its end. */
+export const trustHere = z.unknown().meta({ onlyInRest: true });
 export const id = (prefix: Prefix) => z.string().meta({ scalar: 'ID', prefix });
 /** An id in a path, of whatever form. */
 export const idInPath = (said: { readonly description: string; readonly graph: string; readonly rest?: string }) => z.string().meta({ scalar: 'ID', ...said });

@@ -3,7 +3,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql';
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Plan } from '../../../schema/principal.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
-import type { Tier } from '../limits/tiers.ts';
+import type { Tier } from '../../../schema/value-lists.ts';
 
 /** An operator: the tenant that everything else belongs to. At least one of the two names is given. */
 export interface NewAccount {

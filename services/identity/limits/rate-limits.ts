@@ -1,6 +1,7 @@
 import { ProblemError } from '../../../schema/problems.ts';
 import type { Plan } from '../../../schema/principal.ts';
-import type { Tier, TierTable } from './tiers.ts';
+import type { Tier } from '../../../schema/value-lists.ts';
+import type { TierTable } from './tiers.ts';
 
 /** How often a class of callers may call; `perDay` null means without limit. */
 export interface RateLimit {

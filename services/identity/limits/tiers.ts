@@ -1,10 +1,8 @@
+import type { Tier } from '../../../schema/value-lists.ts';
+
 /** `three` is listing A of the contract, §2 "Agent tiers"; `four` its variant B. */
 export const TIER_TABLES = ['three', 'four'] as const;
 export type TierTable = (typeof TIER_TABLES)[number];
-
-/** Standing of an agent in the referral program, over both tables. */
-export const TIERS = ['discovery', 'builder', 'partner', 'ambassador', 'enterprise'] as const;
-export type Tier = (typeof TIERS)[number];
 
 /** The lowest number of active referrals that makes a tier. */
 interface Rung {

@@ -1,24 +1,23 @@
-import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
-import { z } from 'zod';
+import { Arg, Args, Ctx, ID, Resolver } from 'type-graphql';
+import type { z } from 'zod';
+import { referral, referralFilter, referrals } from '../../../schema/contract/referrals.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { REFERRAL_STATUSES } from '../../../schema/value-lists.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { connectionOf, PageArguments, parsePage } from '../../../platform/graph/connection.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { nounTypes, type Answered } from '../../../platform/graph/noun-types.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
+import { presentRecord } from '../../../platform/graph/present-record.ts';
 import { agentUuid, shownId } from '../../../platform/identifiers.ts';
 import type { Database, SqlEntityManager } from '../../../platform/postgres/database.ts';
 import { recordEnvelope } from '../../../services/trust/envelope.ts';
-import { ReferralStore } from './referral-store.ts';
-import { presentReferral, ReferralConnection, ReferralFilterInput, ReferralType } from './referral-type.ts';
+import { ACTIVE_FROM_CENTS } from './accrue-referrals.ts';
+import { ReferralStore, type Referral } from './referral-store.ts';
 
-const filterSchema = z.object({
-  status: z.enum(REFERRAL_STATUSES).nullish().transform((status) => status ?? undefined),
-  depth: z.int().min(1).max(2).nullish().transform((depth) => depth ?? undefined),
-});
+const { Record, Query, inputOf } = nounTypes(referrals);
 
 /** The referrals of the agent of an account, which has one agent or none. */
-@Resolver(() => ReferralType)
+@Resolver(() => Record)
 export class ReferralResolver {
   readonly #database: Database;
   readonly #clock: () => Date;
@@ -28,28 +27,39 @@ export class ReferralResolver {
     this.#clock = clock;
   }
 
-  @Query(() => ReferralConnection, { nullable: true, description: 'Referrals of the agent of the account, newest first; a test key sees none. Errors: VALIDATION_ERROR; RESOURCE_NOT_FOUND for the id of any other agent.' })
+  // The rows of both paths ask for this field.
+  @Query('listReferrals')
   async referrals(
     @Ctx() context: RequestContext,
     @Args(() => PageArguments) args: PageArguments,
     @Arg('agentId', () => ID, { nullable: true, description: 'Public id, UUID or me; the only agent that it can be is the account’s own.' }) agentId?: string | null,
-    @Arg('filter', () => ReferralFilterInput, { nullable: true }) filter?: ReferralFilterInput | null,
-  ): Promise<ReferralConnection> {
+    @Arg('filter', inputOf('listReferrals'), { nullable: true }) filter?: object | null,
+  ): Promise<Answered<typeof referrals, 'listReferrals'>> {
     const { accountId, environment } = assertAction(context.principal, 'referral:read');
-    const narrowed = parseInput(filterSchema, filter ?? {});
+    const narrowed = parseGraphInput(referralFilter, filter ?? {});
     return this.#database.asTenant(accountId, async (em) => {
       if (agentId != null && agentId !== 'me') await requireOwnAgent(em, agentId);
       const store = new ReferralStore(em, environment);
       const page = await parsePage(args, () => store.count(narrowed));
       const [rows, totalCount, totals] = [await store.list(narrowed, page), await store.count(narrowed), await store.totals()];
+      const trust = recordEnvelope(rows.length, this.#clock(), context.apiVersion);
       return {
-        ...connectionOf(rows.map(presentReferral), page, totalCount, recordEnvelope(rows.length, this.#clock(), context.apiVersion)),
+        ...connectionOf(rows.map(presentReferral), page, totalCount, trust),
         totalPending: totals.pending,
         totalActive: totals.active,
         totalChurned: totals.churned,
       };
     });
   }
+}
+
+/** As the graph shows it: public ids, money in major units, progress from 0 to 1. */
+function presentReferral({ accumulatedDeltaRCents, ...row }: Referral): z.output<typeof referral> {
+  return presentRecord(referral, row, {
+    accumulatedDeltaR: accumulatedDeltaRCents / 100,
+    // Of a churned one as far as it came.
+    activationProgress: row.activatedAt !== null ? 1 : Math.min(1, accumulatedDeltaRCents / ACTIVE_FROM_CENTS),
+  });
 }
 
 /** @throws ProblemError `resource_not_found`, for a foreign agent exactly as for an unknown one */

@@ -1,26 +1,23 @@
 import DataLoader from 'dataloader';
-import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import type { z } from 'zod';
+import { agentProfile, nextTier as tierAbove } from '../../../schema/contract/agent-profile.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
-import { nextTier, type Tier, type TierTable } from '../../../services/identity/limits/tiers.ts';
+import { nextTier, type TierTable } from '../../../services/identity/limits/tiers.ts';
+import { descriptionOf, objectTypeOf } from '../../../platform/graph/contract-types.ts';
 import { perRequest } from '../../../platform/graph/request-context.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
-import { AgentType, TierEnum } from '../registry/agent-type.ts';
+import { ofAgents, type ShownAgent } from '../registry/present-agent.ts';
 import { ACTIVE_REFERRALS } from './settle-tier.ts';
 
-@ObjectType('NextTier', { description: 'The tier above an agent’s.' })
-export class NextTierType {
-  @Field(() => TierEnum, { description: 'Its name.' })
-  name!: Tier;
-
-  @Field(() => Int, { description: 'How many more active referrals it takes.' })
-  referralsNeeded!: number;
-}
+const { shape } = agentProfile;
+const NextTier = objectTypeOf(tierAbove);
 
 /** What an agent's own referrals come to. */
-@Resolver(() => AgentType)
+@Resolver(() => ofAgents.Record)
 export class ReferralStandingResolver {
   readonly #tierTable: TierTable;
   /** Several fields of one request stand on one count. */
@@ -38,19 +35,22 @@ export class ReferralStandingResolver {
     });
   }
 
-  @FieldResolver(() => Int, { nullable: true, description: 'Active referrals that the agent made itself: they decide its tier. Null for others.' })
-  activeReferrals(@Root() agent: AgentType, @Ctx() context: RequestContext): Promise<number | null> {
+  @FieldResolver(() => Int, { nullable: true, description: descriptionOf(shape.activeReferrals) })
+  activeReferrals(@Root() agent: ShownAgent, @Ctx() context: RequestContext): Promise<number | null> {
     return this.#activeReferrals(agent, context);
   }
 
-  @FieldResolver(() => NextTierType, { nullable: true, description: 'Null at the highest tier, and for others.' })
-  async nextTier(@Root() agent: AgentType, @Ctx() context: RequestContext): Promise<NextTierType | null> {
+  @FieldResolver(() => NextTier, { nullable: true, description: descriptionOf(shape.nextTier) })
+  async nextTier(
+    @Root() agent: ShownAgent,
+    @Ctx() context: RequestContext,
+  ): Promise<z.output<typeof tierAbove> | null> {
     const active = await this.#activeReferrals(agent, context);
     return active === null ? null : nextTier(this.#tierTable, active);
   }
 
   /** One's own agent alone has a UUID to be seen. */
-  async #activeReferrals({ agentUuid }: AgentType, context: RequestContext): Promise<number | null> {
+  async #activeReferrals({ agentUuid }: ShownAgent, context: RequestContext): Promise<number | null> {
     return agentUuid === null ? null : this.#active(context).load(agentUuid as Uuid);
   }
 }

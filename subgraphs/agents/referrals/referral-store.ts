@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { referralFilter } from '../../../schema/contract/referrals.ts';
 import type { REFERRAL_STATUSES } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../schema/principal.ts';
 import type { Page } from '../../../platform/graph/connection.ts';
@@ -8,8 +10,8 @@ export type ReferralStatus = (typeof REFERRAL_STATUSES)[number];
 
 /** A referral as its referrer sees it. */
 export interface Referral {
-  readonly referredId: Uuid;
-  readonly referredName: string;
+  readonly referredAgentId: Uuid;
+  readonly referredAgentName: string;
   readonly chainDepth: 1 | 2;
   readonly status: ReferralStatus;
   readonly accumulatedDeltaRCents: number;
@@ -19,10 +21,7 @@ export interface Referral {
   readonly expiresAt: Date | null;
 }
 
-export interface ReferralFilter {
-  readonly status?: ReferralStatus | undefined;
-  readonly depth?: number | undefined;
-}
+type ReferralFilter = z.output<typeof referralFilter>;
 
 /** Twelve months of commission per referral (contract §2, referral program constants). */
 const COMMISSION_MONTHS = 12;
@@ -65,8 +64,8 @@ export class ReferralStore {
       [...valuesOf(filter), limit, offset],
     );
     return rows.map((row) => ({
-      referredId: row.referred_id,
-      referredName: row.name,
+      referredAgentId: row.referred_id,
+      referredAgentName: row.name,
       chainDepth: row.chain_depth,
       status: row.status,
       accumulatedDeltaRCents: Number(row.cents),

@@ -1,6 +1,7 @@
 import { changeTier, lockAccount } from '../../../services/identity/accounts/account-store.ts';
 import { rateLimitOfTier } from '../../../services/identity/limits/rate-limits.ts';
-import { tierOf, type Tier, type TierTable } from '../../../services/identity/limits/tiers.ts';
+import { tierOf, type TierTable } from '../../../services/identity/limits/tiers.ts';
+import type { Tier } from '../../../schema/value-lists.ts';
 import { recordAuditEvent } from '../../../services/audit/audit-event.ts';
 import { recordEvent } from '../../../services/events/outbox.ts';
 import { newRequestId, publicId, type Uuid } from '../../../platform/identifiers.ts';

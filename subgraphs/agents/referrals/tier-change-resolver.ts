@@ -1,12 +1,17 @@
 import { Arg, Field, Int, ObjectType, Resolver, Root, Subscription, type ClassType } from 'type-graphql';
+import type { z } from 'zod';
+import { rateLimits, tier } from '../../../schema/contract/agent-profile.ts';
 import { assertAction } from '../../../schema/actions.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
-import type { Tier } from '../../../services/identity/limits/tiers.ts';
+import type { Tier } from '../../../schema/value-lists.ts';
+import { enumTypeOf, objectTypeOf } from '../../../platform/graph/contract-types.ts';
 import type { EventData } from '../../../schema/event-catalogue.ts';
 import { watchEvents, type FeedServices } from '../../../services/events/event-feed.ts';
 import type { RecordedEvent } from '../../../services/events/outbox.ts';
 import { beginningWith } from '../../../services/events/sequenced-watch.ts';
-import { RateLimitsType, TierEnum } from '../registry/agent-type.ts';
+
+const TierEnum = enumTypeOf(tier);
+const RateLimits = objectTypeOf(rateLimits);
 
 @ObjectType('TierChange', { description: 'A change of the tier of the account’s agent.' })
 export class TierChangeType {
@@ -18,8 +23,8 @@ export class TierChangeType {
   tier!: Tier | null;
   @Field(() => Int, { nullable: true, description: 'The number of active referrals that made it so.' })
   activeReferrals!: number | null;
-  @Field(() => RateLimitsType, { nullable: true, description: 'What the tier allows.' })
-  rateLimits!: RateLimitsType | null;
+  @Field(() => RateLimits, { nullable: true, description: 'What the tier allows.' })
+  rateLimits!: z.output<typeof rateLimits> | null;
 }
 
 /** Where the stream begins, or a change. */

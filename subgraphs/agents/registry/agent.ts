@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import type { CAPABILITIES } from '../../../schema/value-lists.ts';
+import type { AGENT_STATUSES, CAPABILITIES, Tier } from '../../../schema/value-lists.ts';
 import type { Environment } from '../../../schema/principal.ts';
-import type { Tier } from '../../../services/identity/limits/tiers.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 
 export type Capability = (typeof CAPABILITIES)[number];
@@ -35,7 +34,7 @@ const AgentSchema = defineEntity({
     sandboxPresentation: p.json().$type<Partial<Presentation>>().nullable(),
     tier: p.text().$type<Tier>().default('discovery'),
     trustScore: p.float().default(0.5),
-    status: p.text().$type<'active' | 'suspended' | 'closed'>().default('active'),
+    status: p.text().$type<(typeof AGENT_STATUSES)[number]>().default('active'),
     createdAt: p.datetime(3),
     capabilitiesUpdatedAt: p.datetime(3).nullable(),
   },

@@ -1,4 +1,4 @@
-import type { Tier } from '../../../services/identity/limits/tiers.ts';
+import type { Tier } from '../../../schema/value-lists.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import type { Agent, Capability } from './agent.ts';

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { registration } from '../../../schema/contract/agent-requests.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import { createAccount } from '../../../services/identity/accounts/account-store.ts';
 import { UNBOUND } from '../../../services/identity/keys/key-bond.ts';
 import type { RequestContext } from '../../../schema/principal.ts';
 import { auditActor, recordAuditEvent } from '../../../services/audit/audit-event.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { newUuid, publicId, uuid, type Uuid } from '../../../platform/identifiers.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import { Agent } from './agent.ts';
 import { assertCallableAddress } from '../../../platform/outgoing/callable-address.ts';
 import { callbackScope, setCallback } from './callback.ts';
@@ -17,16 +17,7 @@ import type { RegistryServices } from './registry-services.ts';
 const REFERRAL_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const REFERRAL_LENGTH = 10;
 
-const registration = z
-  .object({
-    name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens'),
-    operatorId: z.string().trim().min(1).max(256).nullish(),
-    operatorEmail: z.email().max(320).transform((email) => email.toLowerCase()).nullish(),
-    capabilities: z.array(z.enum(CAPABILITIES)).min(1).max(CAPABILITIES.length).default(['attribution']),
-    referralCode: z.string().regex(/^REF_[A-Z0-9_]{4,32}$/, 'must look like REF_ and 4 to 32 capitals, digits or _').nullish(),
-    callbackUrl: z.string().nullish(),
-  })
-  .refine((input) => input.operatorId != null || input.operatorEmail != null, { path: ['operatorId'], message: 'give operator_id or operator_email' });
+const DEFAULT_CAPABILITIES = ['attribution'] as const;
 
 /** What a registration leaves for whoever must tell of it again. */
 export const registrationEffect = z.object({ accountId: uuid, agentId: uuid, apiKey: z.string(), callbackSecret: z.string().nullable() });
@@ -45,28 +36,32 @@ export interface RegisteredAgent {
  * @throws ProblemError `validation_error` for a bad or unknown member, `conflict` / `operator_already_registered`.
  */
 export async function registerAgent(services: RegistryServices, context: RequestContext, rawInput: unknown, settle: Settle<RegistrationEffect>): Promise<RegisteredAgent> {
-  const input = parseInput(registration, rawInput);
-  if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
+  const input = parseGraphInput(registration, rawInput);
+  const { callbackUrl } = input;
+  if (callbackUrl !== undefined) await assertCallableAddress(services.outgoing, callbackUrl, '/callback_url', 422);
   const now = services.clock();
   const accountId = newUuid(now.getTime());
   return services.database.asTenant(callbackScope(accountId), async (em) => {
     let referredBy: Uuid | null = null;
-    if (input.referralCode != null) {
+    if (input.referralCode !== undefined) {
       const [row] = await em.execute<[{ id: Uuid | null }]>(`select agents.find_referrer(?) as id`, [input.referralCode]);
       if (row.id === null) throw new ProblemError('validation_error', `referral_code: there is no agent with the code ${input.referralCode}.`, { code: 'unknown_referral_code', param: '/referral_code' });
       referredBy = row.id;
     }
-    const operator = { operatorId: input.operatorId ?? null, operatorEmail: input.operatorEmail ?? null };
+    const operator = {
+      operatorId: input.operatorId ?? null,
+      operatorEmail: input.operatorEmail?.toLowerCase() ?? null,
+    };
     await createAccount(em, { accountId, ...operator, tier: 'discovery' });
     const agent = em.create(Agent, {
       id: newUuid(now.getTime()),
       accountId,
       ...operator,
       name: input.name,
-      capabilities: [...new Set(input.capabilities)],
+      capabilities: [...new Set(input.capabilities ?? DEFAULT_CAPABILITIES)],
       referralCode: newReferralCode(),
       referredBy,
-      callbackUrl: input.callbackUrl ?? null,
+      callbackUrl: callbackUrl ?? null,
       createdAt: now,
     });
     await em.flush();
@@ -81,7 +76,7 @@ export async function registerAgent(services: RegistryServices, context: Request
       environment: 'live',
       details: { capabilities: agent.capabilities, referred_by: referredBy === null ? null : publicId('agent', referredBy) },
     });
-    const callbackSecret = await setCallback(em, services.endpointSecrets, accountId, input.callbackUrl ?? null, context.apiVersion);
+    const callbackSecret = await setCallback(em, services.endpointSecrets, accountId, callbackUrl ?? null, context.apiVersion);
     await settle(em, { accountId, agentId: agent.id as Uuid, apiKey, callbackSecret });
     return { agent, apiKey, callbackSecret };
   });

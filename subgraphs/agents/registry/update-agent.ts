@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { agentUpdate } from '../../../schema/contract/agent-requests.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectUriFault } from '../../../services/identity/oauth/redirect-uri.ts';
 import { assertNoEnd } from '../../../services/identity/keys/key-bond.ts';
 import type { Principal, RequestContext } from '../../../schema/principal.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
 import { auditActor, recordAuditEvent } from '../../../services/audit/audit-event.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import { publicId, type Uuid } from '../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../platform/postgres/database.ts';
@@ -14,23 +14,6 @@ import { Agent } from './agent.ts';
 import { assertCallableAddress } from '../../../platform/outgoing/callable-address.ts';
 import { callbackScope, setCallback } from './callback.ts';
 import type { RegistryServices } from './registry-services.ts';
-
-/** A redirect URI that may be registered; the message of an issue says what is wrong with it. */
-const redirectUri = z
-  .string()
-  .max(MAX_REDIRECT_URI_LENGTH)
-  .superRefine((uri, context) => {
-    const fault = redirectUriFault(uri);
-    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-  });
-
-/** Null stands for nothing to change, but for `callbackUrl`, which it removes. */
-const changes = z.object({
-  name: z.string().regex(/^[A-Za-z0-9-]{3,64}$/, 'must be 3 to 64 letters, digits or hyphens').nullish(),
-  callbackUrl: z.string().nullish(),
-  redirectUris: z.array(redirectUri).max(MAX_REDIRECT_URIS).nullish(),
-  public: z.boolean().nullish(),
-});
 
 /** The secret, where the agent had no callback address before: shown once, and told again to a retry. */
 export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable() });
@@ -41,7 +24,7 @@ export const agentUpdateEffect = z.object({ callbackSecret: z.string().nullable(
  * @throws ProblemError `validation_error`; `insufficient_permissions` / `outlives_maker`; `resource_not_found` for a caller that is not an agent of its account
  */
 export async function updateAgent(services: RegistryServices, context: RequestContext, principal: Principal, rawInput: unknown, settle: Settle<z.output<typeof agentUpdateEffect>>): Promise<z.output<typeof agentUpdateEffect>> {
-  const input = parseInput(changes, rawInput);
+  const input = parseGraphInput(agentUpdate, rawInput);
   if (input.callbackUrl != null) await assertCallableAddress(services.outgoing, input.callbackUrl, '/callback_url', 422);
   return services.database.asTenant(callbackScope(homeOf(principal)), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
@@ -51,10 +34,10 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
     const clientBefore = clientOf(agent);
     agent.present(
       {
-        ...(input.name == null ? {} : { name: input.name }),
+        ...(input.name === undefined ? {} : { name: input.name }),
         ...(input.callbackUrl === undefined ? {} : { callbackUrl: input.callbackUrl }),
-        ...(input.redirectUris == null ? {} : { redirectUris: [...new Set(input.redirectUris)] }),
-        ...(input.public == null ? {} : { isPublic: input.public }),
+        ...(input.redirectUris === undefined ? {} : { redirectUris: [...new Set(input.redirectUris)] }),
+        ...(input.public === undefined ? {} : { isPublic: input.public }),
       },
       principal.environment,
     );
@@ -68,9 +51,10 @@ export async function updateAgent(services: RegistryServices, context: RequestCo
 }
 
 /** The member of a change that sends codes, or notifications, to where they did not go before. */
-function leadingElsewhere({ redirectUris, public: isPublic, callbackUrl }: z.output<typeof changes>): string | undefined {
-  if (redirectUris != null) return '/redirect_uris';
-  if (isPublic != null) return '/public';
+function leadingElsewhere(changes: z.output<typeof agentUpdate>): string | undefined {
+  const { redirectUris, public: isPublic, callbackUrl } = changes;
+  if (redirectUris !== undefined) return '/redirect_uris';
+  if (isPublic !== undefined) return '/public';
   return callbackUrl == null ? undefined : '/callback_url';
 }
 

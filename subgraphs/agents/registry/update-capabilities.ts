@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { capabilitiesRequest } from '../../../schema/contract/agent-requests.ts';
 import { ProblemError } from '../../../schema/problems.ts';
-import { CAPABILITIES } from '../../../schema/value-lists.ts';
 import type { Settle } from '../../../services/idempotency/exactly-once.ts';
 import type { Principal } from '../../../schema/principal.ts';
 import { homeOf } from '../../../services/identity/workspaces/workspace-store.ts';
-import { parseInput } from '../../../platform/graph/parse-input.ts';
+import { parseGraphInput } from '../../../platform/graph/parse-input.ts';
 import type { Uuid } from '../../../platform/identifiers.ts';
 import type { Database } from '../../../platform/postgres/database.ts';
 import { Agent } from './agent.ts';
@@ -12,15 +12,13 @@ import { Agent } from './agent.ts';
 /** What tells the answer again: when it was. */
 export const capabilitiesEffect = z.object({ updatedAt: z.coerce.date() });
 
-const request = z.object({ capabilities: z.array(z.enum(CAPABILITIES)).min(1, 'name at least one capability').max(CAPABILITIES.length) });
-
 /**
  * Replaces the capabilities that the calling agent declares, or with a test key what the sandbox says. Descriptive only: scopes decide what it may do.
  * @throws ProblemError `validation_error` with status 400, as the contract has it for this operation; `resource_not_found` for a
  *   key that is bound to no agent
  */
 export async function updateCapabilities(database: Database, principal: Principal, rawInput: unknown, now: Date, settle: Settle<z.output<typeof capabilitiesEffect>>): Promise<void> {
-  const { capabilities } = parseInput(request, rawInput, 400);
+  const { capabilities } = parseGraphInput(capabilitiesRequest, rawInput, 400);
   await database.asTenant(homeOf(principal), async (em) => {
     const agent = principal.agentId === null ? null : await em.findOne(Agent, { id: principal.agentId as Uuid });
     if (agent === null) throw new ProblemError('resource_not_found', 'This key is bound to no agent. Use the key of the agent.');

@@ -1,25 +1,16 @@
+import type { z } from 'zod';
+import type { plan } from '../../../schema/contract/plans.ts';
 import { FEE_FLOOR_CENTS, FEE_RATE } from '../../../schema/platform-fee.ts';
 
 export type PlanId = 'sandbox' | 'pay_per_analysis' | 'pro_trial' | 'pro' | 'enterprise';
 
-/** A plan as the price list shows it. Money in USD cents; null where a price or limit is agreed by contract. */
-export interface Plan {
-  readonly planId: PlanId;
-  readonly name: string;
-  readonly priceCents: number | null;
-  readonly currency: 'USD';
-  readonly interval: 'month' | 'one_time' | null;
-  readonly trialDays: number | null;
-  readonly perAnalysisFee: { readonly rate: number; readonly floorCents: number } | null;
-  readonly limits: { readonly requestsPerMinute: number | null; readonly dailyLimit: number | null };
-  readonly features: readonly string[];
-  readonly selfServe: boolean;
-}
+/** A plan as it is for everybody. Money in USD cents; null where a price or limit is agreed by contract. */
+type PricedPlan = Omit<z.output<typeof plan>, 'current'> & { readonly planId: PlanId };
 
 const PER_ANALYSIS_FEE = { rate: FEE_RATE.numerator / FEE_RATE.denominator, floorCents: FEE_FLOOR_CENTS };
 
 /** The price list (interface specification §1 "Pricing rules", §8 "Rate limits"), cheapest first. */
-export const PLANS: readonly Plan[] = [
+export const PLANS: readonly PricedPlan[] = [
   {
     planId: 'sandbox',
     name: 'Sandbox',

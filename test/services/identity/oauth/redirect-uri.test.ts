@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { isRegisteredRedirectUri, redirectUriFault, redirectWith } from '../../../../services/identity/oauth/redirect-uri.ts';
+import { redirectUriFault } from '../../../../schema/redirect-uri.ts';
+import { isRegisteredRedirectUri, redirectWith } from '../../../../services/identity/oauth/redirect-uri.ts';
 
 test.each(['https://app.example/callback', 'https://app.example/', 'https://app.example:8443/a?b=c', 'http://127.0.0.1/callback', 'http://127.0.0.1:51004/', 'http://localhost:3000/callback?x=%20y', 'https://[2001:db8::1]/callback'])('%s may be registered', (uri) => {
   expect(redirectUriFault(uri)).toBeNull();
