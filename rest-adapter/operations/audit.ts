@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { auditEvents, auditFilter, auditVerifyRequest, LARGEST_SEQUENCE } from '../../schema/contract/audit-events.ts';
+import { queryInteger } from '../../schema/contract/query-integer.ts';
 import { restForm } from '../../schema/contract/rest-form.ts';
 import { operationsOf } from '../contract-operations.ts';
 import type { Json, ValidRequest } from '../operation.ts';
-import { isWithinReach, pageParameters, queryInteger } from '../representations/list.ts';
+import { isWithinReach, pageParameters } from '../representations/list.ts';
 import { exampleTrust } from '../representations/trust-envelope.ts';
 
 const DEFAULT_LIMIT = 50;

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { deliveries, deliveryFilter } from '../../schema/contract/deliveries.ts';
 import { webhooks } from '../../schema/contract/webhooks.ts';
+import { queryInteger } from '../../schema/contract/query-integer.ts';
 import { fromRest, restForm } from '../../schema/contract/rest-form.ts';
 import { operationsOf } from '../contract-operations.ts';
 import { nodesAt, objectAt } from '../members.ts';
 import type { Json, ValidRequest } from '../operation.ts';
-import { graphPage, isWithinReach, pageParameters, presentMeta, queryInteger, withinReach } from '../representations/list.ts';
+import { graphPage, isWithinReach, pageParameters, presentMeta, withinReach } from '../representations/list.ts';
 import type { PageRequest } from '../representations/list.ts';
 import { exampleTrust, trustEnvelope } from '../representations/trust-envelope.ts';
 

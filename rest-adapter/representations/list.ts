@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { queryInteger } from '../../schema/contract/query-integer.ts';
 import type { Json } from '../operation.ts';
 
-export { queryInteger };
-
 /** Deepest row that a page may reach; beyond it, filters find what pages cannot. */
 export const MAX_REACH = 100_000;
 

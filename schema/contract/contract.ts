@@ -17,7 +17,7 @@ import { trustEnvelope } from './trust-envelope.ts';
 import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
-/** Every noun whose shape stands here; the others are still written by hand. */
+/** Every noun. */
 export const NOUNS = [
   attributions,
   experiments,

@@ -39,7 +39,7 @@ const requestedSync = z
   .register(graphTypes, { name: 'SyncDataSourcePayload', description: 'The sync that was asked for.' });
 const shownSync = z.object({
   ...sync.pick({ syncId: true, dataSourceId: true, status: true, requestedAt: true }).shape,
-  statusUrl: z.url(),
+  statusUrl: z.url().meta({ onlyInRest: true }),
 });
 
 const example = {
