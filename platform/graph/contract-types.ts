@@ -54,8 +54,17 @@ export function objectTypeOf(schema: z.ZodObject, trust?: string): ClassType {
 export function inputTypeOf<Schema extends z.ZodObject>(name: string, schema: Schema, description = descriptionOf(schema)): ClassType<z.output<Schema>> {
   const type = classNamed(name);
   InputType(name, { description })(type);
-  addFields(type, schema.shape);
+  addFields(type, schema.shape, nestedInputOf);
   return type as ClassType<z.output<Schema>>;
+}
+
+const inputs = new WeakMap<z.ZodType, ClassType>();
+
+/** The input type of a record that stands inside of an input. */
+function nestedInputOf(schema: z.ZodObject): ClassType {
+  const made = inputs.get(origin(schema)) ?? inputTypeOf(`${String(schema.meta()?.id)}Input`, schema);
+  inputs.set(origin(schema), made);
+  return made;
 }
 
 /** GraphQL's enum of a list of values; the schemas that only describe it anew share it. */
@@ -69,12 +78,13 @@ export function enumTypeOf<Value extends Record<string, string>>(schema: z.ZodEn
   });
 }
 
-function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>): void {
+/** @param typeOfRecord of the records among the members */
+function addFields(type: ClassType, shape: Readonly<Record<string, unknown>>, typeOfRecord: (schema: z.ZodObject) => ClassType = objectTypeOf): void {
   for (const [name, member] of Object.entries(shape)) {
     const schema = member as z.ZodType;
     const { inner, nullable } = unwrapped(schema);
     // At once: type-graphql finds an enum that is registered later in no schema.
-    const made = typeOf(inner);
+    const made = typeOf(inner, typeOfRecord);
     Field(() => made, { nullable, description: descriptionOf(schema) })(type.prototype as object, name);
   }
 }
@@ -86,17 +96,17 @@ function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly nul
 
 type GraphType = GraphQLScalarType | ClassType | object;
 
-function typeOf(schema: z.ZodType): GraphType | [GraphType] {
+function typeOf(schema: z.ZodType, typeOfRecord: (schema: z.ZodObject) => ClassType): GraphType | [GraphType] {
   const { scalar } = saidOf(schema);
   if (scalar !== undefined) return SCALARS[scalar];
-  if (schema instanceof z.ZodObject) return objectTypeOf(schema);
+  if (schema instanceof z.ZodObject) return typeOfRecord(schema);
   if (schema instanceof z.ZodEnum) return enumTypeOf(schema as z.ZodEnum<Record<string, string>>);
-  if (schema instanceof z.ZodArray) return [typeOf(schema.def.element as z.ZodType)];
-  if (schema instanceof z.ZodTuple) return [typeOf(schema.def.items[0] as z.ZodType)];
-  if (schema instanceof z.ZodCodec) return typeOf(schema.def.in as z.ZodType);
+  if (schema instanceof z.ZodArray) return [typeOf(schema.def.element as z.ZodType, typeOfRecord)];
+  if (schema instanceof z.ZodTuple) return [typeOf(schema.def.items[0] as z.ZodType, typeOfRecord)];
+  if (schema instanceof z.ZodCodec) return typeOf(schema.def.in as z.ZodType, typeOfRecord);
   // What REST takes in many forms, the graph takes in the first.
-  if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType);
-  if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType);
+  if (schema instanceof z.ZodPipe) return typeOf(schema.def.in as z.ZodType, typeOfRecord);
+  if (schema instanceof z.ZodUnion) return typeOf(schema.def.options[0] as z.ZodType, typeOfRecord);
   if (schema instanceof z.ZodBoolean) return Boolean;
   if (schema instanceof z.ZodDate) return DateTimeScalar;
   if (schema instanceof z.ZodRecord || schema instanceof z.ZodUnknown) return JsonScalar;

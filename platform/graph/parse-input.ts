@@ -21,8 +21,15 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
  * @param status of the problem, as in `parseInput`
  */
 export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
-  const isAbsent = ([name, value]: [string, unknown]) => value === undefined || (value === null && schema.shape[name] instanceof z.ZodOptional);
-  return parseInput(schema, Object.fromEntries(Object.entries(input as object).filter((member) => !isAbsent(member))), status);
+  return parseInput(schema, withoutAbsent(schema, input), status);
+}
+
+function withoutAbsent(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional) return withoutAbsent(schema.def.innerType, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((each) => withoutAbsent(schema.def.element, each));
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
+  const isAbsent = ([name, member]: [string, unknown]) => member === undefined || (member === null && schema.shape[name] instanceof z.ZodOptional);
+  return Object.fromEntries(Object.entries(value).filter((member) => !isAbsent(member)).map(([name, member]) => [name, withoutAbsent(schema.shape[name], member)]));
 }
 
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */

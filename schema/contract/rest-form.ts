@@ -47,7 +47,8 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
 function objectForm(schema: z.ZodObject): z.ZodObject {
   const members = Object.entries(schema.shape) as [string, z.ZodType][];
   const renamed = members.map(([name, member]) => [restName(name, member), restForm(member)]);
-  const plain = z.object(Object.fromEntries(renamed) as z.ZodRawShape);
+  const shape = Object.fromEntries(renamed) as z.ZodRawShape;
+  const plain = schema.def.catchall instanceof z.ZodNever ? z.strictObject(shape) : z.object(shape);
   // Rules between members know the graph's names.
   const rules = z.custom<unknown>().check(...((schema.def.checks ?? []) as z.core.$ZodCheck<unknown>[]));
   const ruled = schema.def.checks === undefined ? plain : plain.check((payload) => {
