@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelRules } from './channel-rules.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
 import { keys } from './keys.ts';
@@ -7,7 +8,7 @@ import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 /** Every noun whose shape stands here; the others are still written by hand. */
-export const NOUNS = [experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
+export const NOUNS = [channelRules, experiments, workspaces, webhooks, deliveries, keys] as const satisfies readonly Noun[];
 
 /** Decimals that REST shows of a member, by `Type.member` of the graph. */
 export const DIGITS: ReadonlyMap<string, number> = new Map(

@@ -1,0 +1,98 @@
+import type { ChannelRule } from '../../../../schema/contract/channel-rules.ts';
+import type { StatementParam } from '../../../../platform/clickhouse/client.ts';
+
+/** How the channels of stored rows are called when they are read. */
+export interface ChannelNaming {
+  /** The first that matches counts. */
+  readonly rules: readonly ChannelRule[];
+}
+
+/** Columns in which a rule finds a text, by its member. */
+const TEXT_COLUMNS = { channel: 'channel', source: 'source', medium: 'medium', referrer: 'referrer', clickId: 'click_id' } as const;
+type TextMember = keyof typeof TEXT_COLUMNS;
+const TEXT_MEMBERS = Object.keys(TEXT_COLUMNS) as readonly TextMember[];
+
+/** What rows of a table can be asked for; a rule that asks for more passes them by. */
+export const TOUCH_MEMBERS = [...TEXT_MEMBERS, 'campaignRegex'] as const;
+export const CAMPAIGN_MEMBERS = ['channel', 'campaignRegex'] as const;
+
+/** The statement's view of a row with another channel, from the inside out: each part reads the columns of the one before. */
+export interface ChannelExpression {
+  /** Places of the row's texts in the lists of words that rules know; 0 for none. */
+  readonly words: readonly string[];
+  /** Place of the new name in `rule_names`; 0 where no rule matches. */
+  readonly rule: string;
+  readonly channel: string;
+}
+
+/**
+ * The name that rules give a row's channel. Values are bound, never written into the statement, and both sides of a comparison are
+ * brought to lower case by the engine. Texts are looked up once per row, so that a rule compares numbers.
+ * @returns null where no rule is about rows that have these members
+ */
+export function channelExpression({ rules }: ChannelNaming, members: readonly (keyof ChannelRule['match'])[]): ChannelExpression | null {
+  const fitting = rules.filter(({ match }) => membersOf(match).every((member) => members.includes(member)));
+  if (fitting.length === 0) return null;
+  const { words, regexes, names } = listsOf(rules);
+  const branches = fitting.flatMap(({ match, channel }) => {
+    const tests = membersOf(match).map((member) =>
+      member === 'campaignRegex'
+        ? `match(campaign, {rule_regex_${regexes.indexOf(match.campaignRegex!)}:String})`
+        : `${wordOf(member)} = ${words[member].indexOf(folded(match[member]!)) + 1}`);
+    return [tests.join(' AND '), names.indexOf(channel) + 1];
+  });
+  const known = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
+  return {
+    words: known.map((member) => `${placeOf(member, words[member].length)} AS ${wordOf(member)}`),
+    rule: `multiIf(${branches.join(', ')}, 0)`,
+    channel: `if(rule = 0, toString(channel), {rule_names:Array(String)}[rule])`,
+  };
+}
+
+/** The same for a step of an aggregated path, which has nothing but its name; null where no rule is about names alone. */
+export function stepExpression({ rules }: ChannelNaming): string | null {
+  return stepsOf(rules).size === 0 ? null : `transform(lowerUTF8(step), ${lowered('rule_steps')}, {rule_step_names:Array(String)}, toString(step))`;
+}
+
+/** Bound parameters of both. */
+export function channelParams({ rules }: ChannelNaming): Readonly<Record<string, StatementParam>> {
+  const { words, regexes, names } = listsOf(rules);
+  const steps = stepsOf(rules);
+  return {
+    ...Object.fromEntries(TEXT_MEMBERS.filter((member) => words[member].length > 0).map((member) => [listOf(member), words[member]])),
+    ...Object.fromEntries(regexes.map((regex, place) => [`rule_regex_${place}`, regex])),
+    ...(steps.size > 0 && { rule_steps: [...steps.keys()], rule_step_names: [...steps.values()] }),
+    rule_names: names,
+  };
+}
+
+const wordOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}`;
+const listOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}s`;
+const lowered = (list: string): string => `arrayMap(word -> lowerUTF8(word), {${list}:Array(String)})`;
+const placeOf = (member: TextMember, count: number): string => `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member))}, range(1, ${count + 1}), 0)`;
+/** Words that differ in case alone stand in a list once. */
+const folded = (word: string): string => word.toLowerCase();
+const membersOf = (match: ChannelRule['match']) => (Object.keys(match) as (keyof ChannelRule['match'])[]).filter((member) => match[member] !== undefined);
+
+interface RuleLists {
+  readonly words: Readonly<Record<TextMember, readonly string[]>>;
+  readonly regexes: readonly string[];
+  readonly names: readonly string[];
+}
+
+function listsOf(rules: readonly ChannelRule[]): RuleLists {
+  const said = (member: keyof ChannelRule['match']) => rules.flatMap(({ match }) => match[member] ?? []);
+  const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, [...new Set(said(member).map(folded))]]));
+  return { words: words as unknown as RuleLists['words'], regexes: [...new Set(said('campaignRegex'))], names: [...new Set(rules.map(({ channel }) => channel))] };
+}
+
+/** Names of steps and what they are called, by the first rule about each. */
+function stepsOf(rules: readonly ChannelRule[]): ReadonlyMap<string, string> {
+  const steps = new Map<string, string>();
+  for (const { match, channel } of rules) {
+    if (membersOf(match).some((member) => member !== 'channel')) continue;
+    const name = folded(match.channel!);
+    if (!steps.has(name)) steps.set(name, channel);
+  }
+  return steps;
+}

@@ -1,0 +1,53 @@
+import { CURRENT_PATHS } from '../touchpoints/current-paths.ts';
+import { OF_SOURCE, type SourceKey } from '../touchpoints/source-key.ts';
+import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
+
+/*
+ * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without rules is read
+ * from the bare table. Natural keys keep the raw names: FINAL acts before anything is renamed.
+ */
+
+type Final = 'FINAL' | '';
+
+/** Touches, under the name of their table. */
+export function touchpointsOf(key: SourceKey, final: Final): string {
+  return named('touchpoints', final, key, TOUCH_MEMBERS);
+}
+
+/** Spend, under the name of its table. */
+export function spendOf(key: SourceKey, final: Final): string {
+  return named('spend', final, key, CAMPAIGN_MEMBERS);
+}
+
+/** Conversions, under the name of their table. An empty channel says that no click is attached, and stays empty. */
+export function conversionsOf(key: SourceKey, final: Final): string {
+  return named('conversions', final, key, CAMPAIGN_MEMBERS, `channel = '', 0, `);
+}
+
+/** Aggregated paths as they lie in the store, under the name of their table. */
+export function storedPathsOf(key: SourceKey): string {
+  const path = stepsIn(key);
+  return path === null ? 'paths' : `(SELECT * REPLACE (${path}) FROM paths WHERE ${OF_SOURCE}) AS paths`;
+}
+
+/** Aggregated paths as they count, with the columns of {@link CURRENT_PATHS}; of two that rules make equal, each is a row. */
+export function currentPathsOf(key: SourceKey): string {
+  const path = stepsIn(key);
+  return path === null ? CURRENT_PATHS : `(SELECT * REPLACE (${path}) FROM ${CURRENT_PATHS})`;
+}
+
+function stepsIn({ naming }: SourceKey): string | null {
+  const step = naming === undefined ? null : stepExpression(naming);
+  return step === null ? null : `arrayMap(step -> ${step}, path) AS path`;
+}
+
+/** @param exceptions branches of `multiIf` ahead of the rules */
+function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], exceptions = ''): string {
+  const expression = naming === undefined ? null : channelExpression(naming, members);
+  if (expression === null) return `${table} ${final}`;
+  const words = [...expression.words, ...(expression.words.length === 0 ? ['0 AS rule_word'] : [])].join(', ');
+  const rule = expression.rule.replace('multiIf(', () => `multiIf(${exceptions}`);
+  return `(SELECT * REPLACE (toLowCardinality(${expression.channel}) AS channel) FROM (
+    SELECT *, ${rule} AS rule FROM (SELECT *, ${words} FROM ${table} ${final} WHERE ${OF_SOURCE})
+  )) AS ${table}`;
+}
