@@ -13,6 +13,7 @@ import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
 import { listRejects } from '../subgraphs/attribution/intake/files/rejects.ts';
+import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
@@ -63,7 +64,7 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
-        channelsOf: (source) => sourceChannels(clickhouse, source),
+        channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),
         isRegex: regexCheck(clickhouse),
       });
   }

@@ -334,7 +334,7 @@ export interface paths {
         get: operations["getChannelRules"];
         /**
          * Set the channel rules of a data source
-         * @description In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.
+         * @description In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.
          *
          *     Needs the scope `attribution:write`.
          */
@@ -1444,7 +1444,7 @@ export interface components {
             source?: string;
             /** @description Medium of a touch, such as utm_medium */
             medium?: string;
-            /** @description Host that the visitor of a touch came from */
+            /** @description Host that the visitor of a touch came from; scheme, path and www. do not count */
             referrer?: string;
             /** @description Kind of click id of a touch, such as gclid */
             click_id?: string;

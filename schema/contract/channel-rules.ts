@@ -16,7 +16,7 @@ export const channelMatch = z
     channel: text.optional().meta({ description: 'The channel as the file calls it', graph: 'The channel as the file calls it.' }),
     source: text.optional().meta({ description: 'Source of a touch, such as utm_source', graph: 'Source of a touch, such as utm_source.' }),
     medium: text.optional().meta({ description: 'Medium of a touch, such as utm_medium', graph: 'Medium of a touch, such as utm_medium.' }),
-    referrer: text.optional().meta({ description: 'Host that the visitor of a touch came from', graph: 'Host that the visitor of a touch came from.' }),
+    referrer: text.optional().meta({ description: 'Host that the visitor of a touch came from; scheme, path and www. do not count', graph: 'Host that the visitor of a touch came from; scheme, path and www. do not count.' }),
     clickId: text.optional().meta({ description: 'Kind of click id of a touch, such as gclid', graph: 'Kind of click id of a touch, such as gclid.' }),
     campaignRegex: z.string().min(1).max(256).optional().meta({
       description: 'Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i)',
@@ -86,7 +86,7 @@ export const channelRules = noun({
     setChannelRules: {
       method: 'PUT', path: '/data-sources/{id}/channel-rules', kind: 'write', action: 'dataSource:write',
       summary: 'Set the channel rules of a data source',
-      description: 'In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.',
+      description: 'In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.',
       graph: 'Sets the channel rules of a source, in place of all that it has; they act when rows are read. Errors: VALIDATION_ERROR (also empty_match, invalid_regex), RESOURCE_NOT_FOUND, CONFLICT.',
       named,
       input: newChannelRules,

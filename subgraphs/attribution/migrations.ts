@@ -310,6 +310,14 @@ export const attributionOwner: MigrationOwner = {
         ...tenantTable('attribution.channel_rules'),
         ...environmentTable('attribution.channel_rules'),
         narrowTenant('attribution.channel_rules', 'exists (select from attribution.data_sources s where s.id = data_source_id)'),
+        // Whoever deletes a source, its rules go at once.
+        `create function attribution.forget_channel_rules() returns trigger language plpgsql
+           as $$ begin
+             delete from attribution.channel_rules where data_source_id = new.id;
+             return null;
+           end $$`,
+        `create trigger forget_channel_rules after update of deleted_at on attribution.data_sources for each row
+           when (new.deleted_at is not null) execute function attribution.forget_channel_rules()`,
         `alter table attribution.data_sources add column channel_rules_digest text`,
         `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in force; null for none'`,
         `alter table attribution.attributions add column channel_rules_digest text`,

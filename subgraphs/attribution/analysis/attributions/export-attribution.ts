@@ -6,6 +6,7 @@ import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
 import { channelNamingOf } from '../../intake/channel-rules/channel-rule-store.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
+import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { JourneyStore } from '../journeys/journey-store.ts';
 import { tableFile } from '../journeys/table-file.ts';
@@ -52,8 +53,8 @@ export async function exportAttribution({ database, clickhouse }: ExportServices
   return { fileName: `liftgraph-${publicId('attr', id)}-${level}.${format}`, body };
 }
 
-function pathsOf(clickhouse: ClickHouse, source: SourceKey, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+async function pathsOf(clickhouse: ClickHouse, source: SourceKey, attribution: Attribution, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const { dateStart, dateEnd, lookbackWindowDays, conversionEvent, channels } = attribution;
-  const store = new JourneyStore(clickhouse, { ...source, dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
+  const store = new JourneyStore(clickhouse, { ...(await withoutGaps(clickhouse, source)), dateRange: [dateStart, dateEnd], lookbackDays: lookbackWindowDays, conversionEvent });
   return store.pathFile(format, channels ?? null, signal);
 }

@@ -10,6 +10,7 @@ import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
+import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
@@ -41,8 +42,9 @@ const TOO_MUCH_TO_READ = {
 } as const satisfies Record<string, AttributionFailure>;
 
 function readRunData(store: ClickHouse): LoadRunData {
-  return async (query, onStage, signal) => {
+  return async (asked, onStage, signal) => {
     const clickhouse = interruptible(store, signal);
+    const query = await withoutGaps(clickhouse, asked);
     const { accountId, dataSourceId, naming, lookbackDays, conversionEvent } = query;
     const source = { accountId, dataSourceId, naming };
     const dateRange = [query.startDate, query.endDate] as const;

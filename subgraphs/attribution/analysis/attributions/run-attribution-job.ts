@@ -5,7 +5,7 @@ import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
 import type { Logger } from '../../../../platform/telemetry/logs.ts';
-import type { ChannelNaming } from '../../intake/channel-rules/channel-expression.ts';
+import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.ts';
 import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';

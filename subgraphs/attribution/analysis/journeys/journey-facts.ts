@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { conversionsOf, storedPathsOf, touchpointsOf } from '../../intake/channel-rules/named-rows.ts';
+import { conversionsOf, storedPathsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import type { CountedTouches } from '../../intake/touchpoints/stored-rows.ts';
 import { assertFewChannels, MAX_CHANNELS } from '../../intake/touchpoints/touchpoint-store.ts';

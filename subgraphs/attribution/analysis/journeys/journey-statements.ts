@@ -1,4 +1,4 @@
-import { conversionsOf, currentPathsOf, touchpointsOf } from '../../intake/channel-rules/named-rows.ts';
+import { conversionsOf, currentPathsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
 import { OF_SOURCE, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 
 /**

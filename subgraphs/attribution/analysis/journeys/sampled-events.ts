@@ -1,6 +1,6 @@
 import { NO_CHANNEL, type EventTable } from '../../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { touchpointsOf } from '../../intake/channel-rules/named-rows.ts';
+import { touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { wordLists } from './arrow-columns.ts';
 import { GrowingArray } from './growing-array.ts';

@@ -5,7 +5,7 @@ import type { SourceKey } from '../touchpoints/source-key.ts';
 import type { Database, SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import { canonicalDigest } from '../../../../services/trust/canonical-json.ts';
 import type { DataSource } from '../data-sources/data-source.ts';
-import type { ChannelNaming } from './channel-expression.ts';
+import type { ChannelNaming } from '../touchpoints/channel-expression.ts';
 
 /** The rules of a source, in their order; none where nobody has set any. */
 export async function channelRulesOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<readonly ChannelRule[]> {

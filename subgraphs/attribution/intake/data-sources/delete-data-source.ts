@@ -4,7 +4,6 @@ import { ONE_BY_ONE, type JobQueue, type Jobs } from '../../../../platform/jobs/
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { Database } from '../../../../platform/postgres/database.ts';
-import { replaceChannelRules } from '../channel-rules/channel-rule-store.ts';
 import { DataSourceStore } from './data-source-store.ts';
 
 /** How long the rows of a deleted source are kept. */
@@ -33,7 +32,6 @@ export async function deleteDataSource(database: Database, jobs: Jobs, principal
     source.deletedAt = now;
     source.mapping = null;
     await em.flush();
-    await replaceChannelRules(em, source, []);
     const job: PurgeJob = { accountId: source.accountId, dataSourceId };
     await jobs.enqueue(em, PURGE_QUEUE, job, { tenant: source.accountId, startAfter: new Date(now.getTime() + PURGE_AFTER_DAYS * 86_400_000) });
     await settle(em, {});

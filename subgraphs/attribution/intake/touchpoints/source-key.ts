@@ -1,5 +1,5 @@
 import type { StatementParam } from '../../../../platform/clickhouse/client.ts';
-import { channelParams, type ChannelNaming } from '../channel-rules/channel-expression.ts';
+import { channelParams, type ChannelNaming } from './channel-expression.ts';
 
 /**
  * Whose rows: the account and one of its data sources. Every statement over the columnar tables binds both,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { currentPathsOf, spendOf, touchpointsOf } from '../channel-rules/named-rows.ts';
+import { currentPathsOf, spendOf, touchpointsOf } from './named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 
 const READ_TIMEOUT_MS = 120_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClickHouse, StatementOptions } from '../../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
-import { conversionsOf, spendOf, storedPathsOf, touchpointsOf } from '../channel-rules/named-rows.ts';
+import { conversionsOf, spendOf, storedPathsOf, touchpointsOf } from './named-rows.ts';
 import { coverageOf } from '../data-sources/coverage.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';

@@ -1,13 +1,17 @@
-import { CURRENT_PATHS } from '../touchpoints/current-paths.ts';
-import { OF_SOURCE, type SourceKey } from '../touchpoints/source-key.ts';
+import { z } from 'zod';
+import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { CURRENT_PATHS } from './current-paths.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 import { CAMPAIGN_MEMBERS, channelExpression, stepExpression, TOUCH_MEMBERS } from './channel-expression.ts';
 
 /*
- * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without rules is read
- * from the bare table. Natural keys keep the raw names: FINAL acts before anything is renamed.
+ * The tables of a source as analyses read them: their channels are called as the rules in force say. A source without rules, all of whose
+ * touches name a channel, is read from the bare table. Natural keys keep the raw names: FINAL acts before anything is renamed.
  */
 
 type Final = 'FINAL' | '';
+
+const READ_TIMEOUT_MS = 120_000;
 
 /** Touches, under the name of their table. */
 export function touchpointsOf(key: SourceKey, final: Final): string {
@@ -21,7 +25,7 @@ export function spendOf(key: SourceKey, final: Final): string {
 
 /** Conversions, under the name of their table. An empty channel says that no click is attached, and stays empty. */
 export function conversionsOf(key: SourceKey, final: Final): string {
-  return named('conversions', final, key, CAMPAIGN_MEMBERS, `channel = '', 0, `);
+  return named('conversions', final, key, CAMPAIGN_MEMBERS, [`channel = ''`, 0]);
 }
 
 /** Aggregated paths as they lie in the store, under the name of their table. */
@@ -42,12 +46,17 @@ function stepsIn({ naming }: SourceKey): string | null {
 }
 
 /** @param exceptions branches of `multiIf` ahead of the rules */
-function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], exceptions = ''): string {
+function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], exceptions: readonly (string | number)[] = []): string {
   const expression = naming === undefined ? null : channelExpression(naming, members);
   if (expression === null) return `${table} ${final}`;
-  const words = [...expression.words, ...(expression.words.length === 0 ? ['0 AS rule_word'] : [])].join(', ');
-  const rule = expression.rule.replace('multiIf(', () => `multiIf(${exceptions}`);
+  const rule = expression.rules.length === 0 ? '0' : `multiIf(${[...exceptions, ...expression.rules, 0].join(', ')})`;
   return `(SELECT * REPLACE (toLowCardinality(${expression.channel}) AS channel) FROM (
-    SELECT *, ${rule} AS rule FROM (SELECT *, ${words} FROM ${table} ${final} WHERE ${OF_SOURCE})
+    SELECT *, ${rule} AS rule FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
   )) AS ${table}`;
+}
+
+/** The same source, to be read with default channels where some of its touches came without one. */
+export async function withoutGaps<Source extends SourceKey>(clickhouse: ClickHouse, source: Source): Promise<Source> {
+  const rows = await clickhouse.rows(`SELECT 1 AS gap FROM touchpoints WHERE ${OF_SOURCE} AND channel = '' LIMIT 1`, z.unknown(), { params: sourceParams(source), timeoutMs: READ_TIMEOUT_MS });
+  return rows.length === 0 ? source : { ...source, naming: { rules: source.naming?.rules ?? [], fillsGaps: true } };
 }

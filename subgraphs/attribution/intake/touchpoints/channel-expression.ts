@@ -1,10 +1,14 @@
 import type { ChannelRule } from '../../../../schema/contract/channel-rules.ts';
+import { referrerHost } from '../../../../schema/origins/referrer-host.ts';
 import type { StatementParam } from '../../../../platform/clickhouse/client.ts';
+import { DEFAULT_CHANNEL, DEFAULT_COLUMNS } from './default-channels.ts';
 
 /** How the channels of stored rows are called when they are read. */
 export interface ChannelNaming {
   /** The first that matches counts. */
   readonly rules: readonly ChannelRule[];
+  /** Some touches came without a channel: those that no rule names have one of {@link DEFAULT_CHANNEL}. */
+  readonly fillsGaps?: boolean;
 }
 
 /** Columns in which a rule finds a text, by its member. */
@@ -18,34 +22,37 @@ export const CAMPAIGN_MEMBERS = ['channel', 'campaignRegex'] as const;
 
 /** The statement's view of a row with another channel, from the inside out: each part reads the columns of the one before. */
 export interface ChannelExpression {
-  /** Places of the row's texts in the lists of words that rules know; 0 for none. */
+  /** Columns of its own: places of the row's texts in the lists of words that rules know; 0 for none. */
   readonly words: readonly string[];
-  /** Place of the new name in `rule_names`; 0 where no rule matches. */
-  readonly rule: string;
+  /** Conditions in turn with the place in `rule_names` of what they make of the channel: that of the first that holds is `rule`. */
+  readonly rules: readonly (string | number)[];
   readonly channel: string;
 }
 
 /**
  * The name that rules give a row's channel. Values are bound, never written into the statement, and both sides of a comparison are
  * brought to lower case by the engine. Texts are looked up once per row, so that a rule compares numbers.
- * @returns null where no rule is about rows that have these members
+ * @returns null where nothing is said of rows that have these members
  */
-export function channelExpression({ rules }: ChannelNaming, members: readonly (keyof ChannelRule['match'])[]): ChannelExpression | null {
-  const fitting = rules.filter(({ match }) => membersOf(match).every((member) => members.includes(member)));
-  if (fitting.length === 0) return null;
+export function channelExpression({ rules, fillsGaps = false }: ChannelNaming, members: typeof TOUCH_MEMBERS | typeof CAMPAIGN_MEMBERS): ChannelExpression | null {
+  const known: readonly string[] = members;
+  const fitting = rules.filter(({ match }) => membersOf(match).every((member) => known.includes(member)));
+  const hasGaps = fillsGaps && members === TOUCH_MEMBERS;
+  if (fitting.length === 0 && !hasGaps) return null;
   const { words, regexes, names } = listsOf(rules);
   const branches = fitting.flatMap(({ match, channel }) => {
     const tests = membersOf(match).map((member) =>
       member === 'campaignRegex'
         ? `match(campaign, {rule_regex_${regexes.indexOf(match.campaignRegex!)}:String})`
-        : `${wordOf(member)} = ${words[member].indexOf(folded(match[member]!)) + 1}`);
+        : `${wordOf(member)} = ${words[member].indexOf(folded(member, match[member]!)) + 1}`);
     return [tests.join(' AND '), names.indexOf(channel) + 1];
   });
-  const known = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
+  const asked = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
+  const own = hasGaps ? `if(channel = '', ${DEFAULT_CHANNEL}, toString(channel))` : 'toString(channel)';
   return {
-    words: known.map((member) => `${placeOf(member, words[member].length)} AS ${wordOf(member)}`),
-    rule: `multiIf(${branches.join(', ')}, 0)`,
-    channel: `if(rule = 0, toString(channel), {rule_names:Array(String)}[rule])`,
+    words: [...asked.map((member) => `${placeOf(member, words[member].length)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
+    rules: branches,
+    channel: fitting.length === 0 ? own : `if(rule = 0, ${own}, {rule_names:Array(String)}[rule])`,
   };
 }
 
@@ -70,8 +77,8 @@ const wordOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}`;
 const listOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}s`;
 const lowered = (list: string): string => `arrayMap(word -> lowerUTF8(word), {${list}:Array(String)})`;
 const placeOf = (member: TextMember, count: number): string => `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member))}, range(1, ${count + 1}), 0)`;
-/** Words that differ in case alone stand in a list once. */
-const folded = (word: string): string => word.toLowerCase();
+/** Words that differ in case alone stand in a list once; a referrer is stored as its host. */
+const folded = (member: TextMember, word: string): string => (member === 'referrer' ? referrerHost(word) || word : word).toLowerCase();
 const membersOf = (match: ChannelRule['match']) => (Object.keys(match) as (keyof ChannelRule['match'])[]).filter((member) => match[member] !== undefined);
 
 interface RuleLists {
@@ -82,7 +89,7 @@ interface RuleLists {
 
 function listsOf(rules: readonly ChannelRule[]): RuleLists {
   const said = (member: keyof ChannelRule['match']) => rules.flatMap(({ match }) => match[member] ?? []);
-  const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, [...new Set(said(member).map(folded))]]));
+  const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, [...new Set(said(member).map((word) => folded(member, word)))]]));
   return { words: words as unknown as RuleLists['words'], regexes: [...new Set(said('campaignRegex'))], names: [...new Set(rules.map(({ channel }) => channel))] };
 }
 
@@ -91,7 +98,7 @@ function stepsOf(rules: readonly ChannelRule[]): ReadonlyMap<string, string> {
   const steps = new Map<string, string>();
   for (const { match, channel } of rules) {
     if (membersOf(match).some((member) => member !== 'channel')) continue;
-    const name = folded(match.channel!);
+    const name = folded('channel', match.channel!);
     if (!steps.has(name)) steps.set(name, channel);
   }
   return steps;

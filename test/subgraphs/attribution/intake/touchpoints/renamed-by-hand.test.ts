@@ -1,11 +1,11 @@
 import { JourneyStore } from '../../../../../subgraphs/attribution/analysis/journeys/journey-store.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
-import type { ChannelNaming } from '../../../../../subgraphs/attribution/intake/channel-rules/channel-expression.ts';
+import type { ChannelNaming } from '../../../../../subgraphs/attribution/intake/touchpoints/channel-expression.ts';
 import { sourceChannels } from '../../../../../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import type { ChannelRule } from '../../../../../schema/contract/channel-rules.ts';
 import type { Uuid } from '../../../../../platform/identifiers.ts';
-import { openColumnarStore, sourceEvidence, upload, type ColumnarStore } from '../touchpoints/columnar-store.ts';
+import { openColumnarStore, sourceEvidence, upload, type ColumnarStore } from './columnar-store.ts';
 import { referenceChannel } from './reference-naming.ts';
 
 /** Rules over stored rows, held against the same rows uploaded with the names that the rules give. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ChannelRule } from '../../../../../schema/contract/channel-rules.ts';
-import { currentPathsOf, spendOf, touchpointsOf } from '../../../../../subgraphs/attribution/intake/channel-rules/named-rows.ts';
+import { currentPathsOf, spendOf, touchpointsOf } from '../../../../../subgraphs/attribution/intake/touchpoints/named-rows.ts';
 import { sourceParams, type SourceKey } from '../../../../../subgraphs/attribution/intake/touchpoints/source-key.ts';
-import { openColumnarStore, storeRows, type ColumnarStore } from '../touchpoints/columnar-store.ts';
+import { openColumnarStore, storeRows, type ColumnarStore } from './columnar-store.ts';
 import { referenceChannel, type NamedRow } from './reference-naming.ts';
 
 let store: ColumnarStore;
