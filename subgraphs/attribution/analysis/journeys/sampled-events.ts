@@ -1,6 +1,6 @@
 import { NO_CHANNEL, type EventTable } from '../../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
+import { conversionsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { wordLists } from './arrow-columns.ts';
 import { GrowingArray } from './growing-array.ts';
@@ -23,7 +23,7 @@ const packed = (conversion: 0 | 1): string =>
 /** Rows as they lie on disk: one that came twice and was not merged yet repeats its own channel, which no count of transitions notices. */
 const statementOf = (source: SourceKey): string => `SELECT arraySort(groupArray(event)) AS events FROM (
     SELECT user_id, ${packed(0)} AS event FROM ${touchpointsOf(source, '')} WHERE ${WHERE} AND channel IN {channels:Array(String)}
-    UNION ALL SELECT user_id, ${packed(1)} AS event FROM conversions WHERE ${WHERE} AND conversion_event = {conversion_event:String}
+    UNION ALL SELECT user_id, ${packed(1)} AS event FROM ${conversionsOf(source, '')} WHERE ${WHERE} AND conversion_event = {conversion_event:String}
   ) GROUP BY user_id`;
 
 /** The events of a sample of users in a span, without the value of their conversions and without the users' hashes: for counting transitions. */

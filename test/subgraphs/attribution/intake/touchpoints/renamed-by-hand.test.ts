@@ -1,4 +1,5 @@
 import { JourneyStore } from '../../../../../subgraphs/attribution/analysis/journeys/journey-store.ts';
+import { loadSampledEvents } from '../../../../../subgraphs/attribution/analysis/journeys/sampled-events.ts';
 import { loadRunData } from '../../../../../subgraphs/attribution/analysis/attributions/load-run-data.ts';
 import type { RunQuery } from '../../../../../subgraphs/attribution/analysis/attributions/run-attribution-job.ts';
 import type { ChannelNaming } from '../../../../../subgraphs/attribution/intake/touchpoints/channel-expression.ts';
@@ -69,7 +70,9 @@ async function inputsOf(source: string, naming?: ChannelNaming) {
   const chunks: Uint8Array[] = [];
   const journeys = new JourneyStore(store.clickhouse, { ...query, dateRange: [query.startDate, query.endDate] });
   for await (const chunk of await journeys.pathFile('csv', null, new AbortController().signal)) chunks.push(chunk);
-  return { data, rows: stored.rows, recounted: await stored.recount(), preceding: stored.preceding, channels: await sourceChannels(store.clickhouse, query), exported: Buffer.concat(chunks).toString() };
+  const channels = await sourceChannels(store.clickhouse, query);
+  const sampled = await loadSampledEvents(store.clickhouse, { ...query, span: { startMs: Date.parse('2025-12-20'), endMs: Date.parse('2026-01-20') }, channels, oneIn: 2 });
+  return { data, sampled, channels, rows: stored.rows, recounted: await stored.recount(), preceding: stored.preceding, exported: Buffer.concat(chunks).toString() };
 }
 
 describe.each(['journeys', 'paths'] as const)('%s', (kind) => {
