@@ -1,19 +1,21 @@
 import type { ChannelRule } from '../../../../schema/contract/channel-rules.ts';
 import { referrerHost } from '../../../../schema/origins/referrer-host.ts';
 import type { StatementParam } from '../../../../platform/clickhouse/client.ts';
-import { DEFAULT_CHANNEL, DEFAULT_COLUMNS } from './default-channels.ts';
+import { DEFAULT_CHANNELS, DEFAULT_COLUMNS, DEFAULT_PLACE } from './default-channels.ts';
 
 /** How the channels of stored rows are called when they are read. */
 export interface ChannelNaming {
   /** The first that matches counts. */
   readonly rules: readonly ChannelRule[];
-  /** Some touches came without a channel: those that no rule names have one of {@link DEFAULT_CHANNEL}. */
+  /** Some touches came without a channel: those that no rule names have one of {@link DEFAULT_CHANNELS}. */
   readonly fillsGaps?: boolean;
 }
 
 /** Columns in which a rule finds a text, by its member. */
 const TEXT_COLUMNS = { channel: 'channel', source: 'source', medium: 'medium', referrer: 'referrer', clickId: 'click_id' } as const;
 type TextMember = keyof typeof TEXT_COLUMNS;
+/** More than any member has words: places of all members make one number of at most 40 bits. */
+const WORDS_OF_MEMBER = 256;
 const TEXT_MEMBERS = Object.keys(TEXT_COLUMNS) as readonly TextMember[];
 
 /** What rows of a table can be asked for; a rule that asks for more passes them by. */
@@ -24,36 +26,55 @@ export const CAMPAIGN_MEMBERS = ['channel', 'campaignRegex'] as const;
 export interface ChannelExpression {
   /** Columns of its own: places of the row's texts in the lists of words that rules know; 0 for none. */
   readonly words: readonly string[];
-  /** Conditions in turn with the place in `rule_names` of what they make of the channel: that of the first that holds is `rule`. */
-  readonly rules: readonly (string | number)[];
+  /** Place of the default in {@link DEFAULT_CHANNELS}, from 1; 0 where the file names a channel. */
+  readonly gap: string;
+  /** Place of the first rule that matches, from 1; behind the last where none does. */
+  readonly rule: string;
   readonly channel: string;
 }
 
 /**
  * The name that rules give a row's channel. Values are bound, never written into the statement, and both sides of a comparison are
- * brought to lower case by the engine. Texts are looked up once per row, so that a rule compares numbers.
+ * brought to lower case by the engine. A text is looked up once per row, and rules that ask for the same members are tried all at
+ * once, by a look at the places of these texts: what takes time are the kinds of rules, and the regular expressions.
  * @returns null where nothing is said of rows that have these members
  */
 export function channelExpression({ rules, fillsGaps = false }: ChannelNaming, members: typeof TOUCH_MEMBERS | typeof CAMPAIGN_MEMBERS): ChannelExpression | null {
   const known: readonly string[] = members;
-  const fitting = rules.filter(({ match }) => membersOf(match).every((member) => known.includes(member)));
+  const lists = listsOf(rules);
+  const fitting = rules.map(({ match }, place) => ({ match, place: place + 1 })).filter(({ match }) => membersOf(match).every((member) => known.includes(member)));
   const hasGaps = fillsGaps && members === TOUCH_MEMBERS;
   if (fitting.length === 0 && !hasGaps) return null;
-  const { words, regexes, names } = listsOf(rules);
-  const branches = fitting.flatMap(({ match, channel }) => {
-    const tests = membersOf(match).map((member) =>
-      member === 'campaignRegex'
-        ? `match(campaign, {rule_regex_${regexes.indexOf(match.campaignRegex!)}:String})`
-        : `${wordOf(member)} = ${words[member].indexOf(folded(member, match[member]!)) + 1}`);
-    return [tests.join(' AND '), names.indexOf(channel) + 1];
-  });
   const asked = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
-  const own = hasGaps ? `if(channel = '', ${DEFAULT_CHANNEL}, toString(channel))` : 'toString(channel)';
+  const own = hasGaps ? `if(gap = 0, toString(channel), ${DEFAULT_CHANNELS}[gap])` : 'toString(channel)';
+  const none = rules.length + 1;
+  const alike = [...Map.groupBy(fitting, ({ match }) => JSON.stringify([textsOf(match), match.campaignRegex])).values()];
   return {
-    words: [...asked.map((member) => `${placeOf(member, words[member].length)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
-    rules: branches,
-    channel: fitting.length === 0 ? own : `if(rule = 0, ${own}, {rule_names:Array(String)}[rule])`,
+    words: [...asked.map((member) => `${placeOf(member, lists.words[member].length)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
+    gap: hasGaps ? DEFAULT_PLACE : '0',
+    rule: `least(${[none, none, ...alike.map((group) => firstOf(group, lists, none))].join(', ')})`,
+    channel: fitting.length === 0 ? own : `if(rule = ${none}, ${own}, {rule_names:Array(String)}[rule])`,
   };
+}
+
+interface PlacedMatch {
+  readonly match: ChannelRule['match'];
+  readonly place: number;
+}
+
+/** Place of the first match of a row among those that ask for the same members and the same expression. */
+function firstOf(group: readonly PlacedMatch[], { words, regexes }: RuleLists, none: number): string {
+  const [{ match: { campaignRegex: regex, ...texts } }] = group as readonly [PlacedMatch, ...PlacedMatch[]];
+  const members = textsOf(texts);
+  const weightOf = (position: number): number => WORDS_OF_MEMBER ** position;
+  const firsts = new Map<number, number>();
+  for (const { match, place } of group) {
+    const key = members.reduce((sum, member, position) => sum + weightOf(position) * (words[member].indexOf(folded(member, match[member]!)) + 1), 0);
+    if (!firsts.has(key)) firsts.set(key, place);
+  }
+  const key = members.map((member, position) => `toUInt64(${wordOf(member)}) * ${weightOf(position)}`).join(' + ');
+  const first = members.length === 0 ? String(group[0]!.place) : `transform(${key}, [${[...firsts.keys()].join(', ')}], [${[...firsts.values()].join(', ')}], ${none})`;
+  return regex === undefined ? first : `if(match(campaign, {rule_regex_${regexes.indexOf(regex)}:String}), ${first}, ${none})`;
 }
 
 /** The same for a step of an aggregated path, which has nothing but its name; null where no rule is about names alone. */
@@ -63,13 +84,13 @@ export function stepExpression({ rules }: ChannelNaming): string | null {
 
 /** Bound parameters of both. */
 export function channelParams({ rules }: ChannelNaming): Readonly<Record<string, StatementParam>> {
-  const { words, regexes, names } = listsOf(rules);
+  const { words, regexes } = listsOf(rules);
   const steps = stepsOf(rules);
   return {
     ...Object.fromEntries(TEXT_MEMBERS.filter((member) => words[member].length > 0).map((member) => [listOf(member), words[member]])),
     ...Object.fromEntries(regexes.map((regex, place) => [`rule_regex_${place}`, regex])),
     ...(steps.size > 0 && { rule_steps: [...steps.keys()], rule_step_names: [...steps.values()] }),
-    rule_names: names,
+    rule_names: rules.map(({ channel }) => channel),
   };
 }
 
@@ -79,18 +100,18 @@ const lowered = (list: string): string => `arrayMap(word -> lowerUTF8(word), {${
 const placeOf = (member: TextMember, count: number): string => `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member))}, range(1, ${count + 1}), 0)`;
 /** Words that differ in case alone stand in a list once; a referrer is stored as its host. */
 const folded = (member: TextMember, word: string): string => (member === 'referrer' ? referrerHost(word) || word : word).toLowerCase();
+const textsOf = (match: ChannelRule['match']): readonly TextMember[] => TEXT_MEMBERS.filter((member) => match[member] !== undefined);
 const membersOf = (match: ChannelRule['match']) => (Object.keys(match) as (keyof ChannelRule['match'])[]).filter((member) => match[member] !== undefined);
 
 interface RuleLists {
   readonly words: Readonly<Record<TextMember, readonly string[]>>;
   readonly regexes: readonly string[];
-  readonly names: readonly string[];
 }
 
 function listsOf(rules: readonly ChannelRule[]): RuleLists {
   const said = (member: keyof ChannelRule['match']) => rules.flatMap(({ match }) => match[member] ?? []);
   const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, [...new Set(said(member).map((word) => folded(member, word)))]]));
-  return { words: words as unknown as RuleLists['words'], regexes: [...new Set(said('campaignRegex'))], names: [...new Set(rules.map(({ channel }) => channel))] };
+  return { words: words as unknown as RuleLists['words'], regexes: [...new Set(said('campaignRegex'))] };
 }
 
 /** Names of steps and what they are called, by the first rule about each. */

@@ -28,40 +28,87 @@ const DISPLAY_CLICKS: readonly ClickKind[] = ['dclid'];
 const SOCIAL_CLICKS: readonly ClickKind[] = ['fbclid', 'igshid', ...PAID_SOCIAL_CLICKS];
 
 const list = (values: readonly string[]): string => `(${values.map((value) => `'${value}'`).join(', ')})`;
-const siteOf = (column: string): string =>
-  `multiIf(${[SHOPPING, SEARCH, SOCIAL, VIDEO].map((pattern, place) => `match(lowerUTF8(${column}), ${pattern}), ${place + 1}`).join(', ')}, 0)`;
-const [FROM_SHOPPING, FROM_SEARCH, FROM_SOCIAL, FROM_VIDEO] = ['1', '2', '3', '4'].map((place) => `default_site = ${place}`);
-
-/** Columns that {@link DEFAULT_CHANNEL} reads beside those of the table. */
-export const DEFAULT_COLUMNS: readonly string[] = [
-  'lowerUTF8(source) AS default_source',
-  `multiIf(source != '', ${siteOf('source')}, click_id IN ${list(PAID_SEARCH_CLICKS)}, 2, click_id IN ${list(SOCIAL_CLICKS)}, 3, ${siteOf('referrer')}) AS default_site`,
-  `multiIf(medium != '', lowerUTF8(medium), click_id IN ${list([...PAID_SEARCH_CLICKS, ...PAID_SOCIAL_CLICKS])}, 'cpc', click_id IN ${list(DISPLAY_CLICKS)}, 'display',
-    source = '' AND referrer != '', 'referral', '') AS default_medium`,
-];
-
-const PAID = `match(default_medium, '^(.*cp.*|ppc|retargeting|paid.*)$')`;
-const SHOP_CAMPAIGN = `match(lowerUTF8(campaign), '^(.*(([^a-df-z]|^)shop|shopping).*)$')`;
 const EMAIL = list(['email', 'e-mail', 'e_mail', 'e mail']);
 
-/** The channel by those columns. Cases do not count. */
-export const DEFAULT_CHANNEL = `multiIf(
-  default_source IN ('(direct)', 'direct') AND default_medium IN ('', '(none)', 'none', '(not set)'), 'direct',
-  position(lowerUTF8(campaign), 'cross-network') > 0, 'cross_network',
-  (${FROM_SHOPPING} OR ${SHOP_CAMPAIGN}) AND ${PAID}, 'paid_shopping',
-  ${FROM_SEARCH} AND ${PAID}, 'paid_search',
-  ${FROM_SOCIAL} AND ${PAID}, 'paid_social',
-  ${FROM_VIDEO} AND ${PAID}, 'paid_video',
-  default_medium IN ('display', 'banner', 'expandable', 'interstitial', 'cpm'), 'display',
-  ${PAID}, 'paid_other',
-  ${FROM_SHOPPING} OR ${SHOP_CAMPAIGN}, 'organic_shopping',
-  ${FROM_SOCIAL} OR default_medium IN ('social', 'social-network', 'social-media', 'sm', 'social network', 'social media'), 'organic_social',
-  ${FROM_VIDEO} OR position(default_medium, 'video') > 0, 'organic_video',
-  ${FROM_SEARCH} OR default_medium = 'organic', 'organic_search',
-  default_medium IN ('referral', 'app', 'link'), 'referral',
-  default_source IN ${EMAIL} OR default_medium IN ${EMAIL}, 'email',
-  default_medium IN ('affiliate', 'affiliates'), 'affiliates',
-  default_medium = 'audio', 'audio',
-  default_source = 'sms' OR default_medium = 'sms', 'sms',
-  endsWith(default_medium, 'push') OR position(default_medium, 'mobile') > 0 OR position(default_medium, 'notification') > 0 OR default_source = 'firebase', 'mobile_push',
-  'unassigned')`;
+/** Conditions that exclude the later ones, and a number for each: numbers are cheap to ask for, texts are looked at once for each value. */
+const SOURCES = {
+  shopping: (text: string) => `match(${text}, ${SHOPPING})`,
+  search: (text: string) => `match(${text}, ${SEARCH})`,
+  social: (text: string) => `match(${text}, ${SOCIAL})`,
+  video: (text: string) => `match(${text}, ${VIDEO})`,
+  direct: (text: string) => `${text} IN ('(direct)', 'direct')`,
+  email: (text: string) => `${text} IN ${EMAIL}`,
+  sms: (text: string) => `${text} = 'sms'`,
+  push: (text: string) => `${text} = 'firebase'`,
+} as const;
+/** Whatever is paid is asked for first below, so that a medium which is more than that is only that. */
+const MEDIA = {
+  displayByView: (text: string) => `${text} = 'cpm'`,
+  paid: (text: string) => `match(${text}, '^(.*cp.*|ppc|retargeting|paid.*)$')`,
+  display: (text: string) => `${text} IN ('display', 'banner', 'expandable', 'interstitial')`,
+  social: (text: string) => `${text} IN ('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')`,
+  video: (text: string) => `position(${text}, 'video') > 0`,
+  organic: (text: string) => `${text} = 'organic'`,
+  referral: (text: string) => `${text} IN ('referral', 'app', 'link')`,
+  email: (text: string) => `${text} IN ${EMAIL}`,
+  affiliate: (text: string) => `${text} IN ('affiliate', 'affiliates')`,
+  audio: (text: string) => `${text} = 'audio'`,
+  sms: (text: string) => `${text} = 'sms'`,
+  push: (text: string) => `endsWith(${text}, 'push') OR position(${text}, 'mobile') > 0 OR position(${text}, 'notification') > 0`,
+  none: (text: string) => `${text} IN ('(none)', 'none', '(not set)')`,
+} as const;
+
+type Conditions = Readonly<Record<string, (text: string) => string>>;
+const kindOf = (conditions: Conditions, column: string): string =>
+  `multiIf(${Object.values(conditions).flatMap((condition, place) => [condition(`lowerUTF8(${column})`), place + 1]).join(', ')}, 0)`;
+// Not AND, OR and multiIf: what these take to leave rows out is more than it takes to ask all rows everything.
+const both = (one: string, other: string): string => `bitAnd(${one}, ${other})`;
+const either = (...conditions: readonly string[]): string => conditions.reduce((one, other) => `bitOr(${one}, ${other})`);
+// A set of one or two numbers takes the engine ten times as long as comparing them.
+const isOne = (column: string, conditions: Conditions, kinds: readonly string[]): string => either(...kinds.map((kind) => `${column} = ${numberOf(conditions, kind)}`));
+const sourceIs = (...kinds: readonly (keyof typeof SOURCES)[]): string => isOne('default_source', SOURCES, kinds);
+const mediumIs = (...kinds: readonly (keyof typeof MEDIA)[]): string => isOne('default_medium', MEDIA, kinds);
+const numberOf = (conditions: Conditions, kind: string): number => Object.keys(conditions).indexOf(kind) + 1;
+
+/** Columns that {@link DEFAULT_PLACE} reads beside those of the table. */
+export const DEFAULT_COLUMNS: readonly string[] = [
+  `multiIf(source != '', ${kindOf(SOURCES, 'source')}, click_id IN ${list(PAID_SEARCH_CLICKS)}, ${numberOf(SOURCES, 'search')}, click_id IN ${list(SOCIAL_CLICKS)}, ${numberOf(SOURCES, 'social')},
+    ${kindOf(SOURCES, 'referrer')}) AS default_source`,
+  `multiIf(medium != '', ${kindOf(MEDIA, 'medium')}, click_id IN ${list([...PAID_SEARCH_CLICKS, ...PAID_SOCIAL_CLICKS])}, ${numberOf(MEDIA, 'paid')}, click_id IN ${list(DISPLAY_CLICKS)}, ${numberOf(MEDIA, 'display')},
+    source = '' AND referrer != '', ${numberOf(MEDIA, 'referral')}, ${numberOf(MEDIA, 'none')}) AS default_medium`,
+  `match(lowerUTF8(campaign), '^(.*(([^a-df-z]|^)shop|shopping).*)$') AS default_shop`,
+  `position(lowerUTF8(campaign), 'cross-network') > 0 AS default_cross`,
+];
+
+const PAID = mediumIs('paid', 'displayByView');
+
+/** Channels in the order of GA4's conditions, and when a touch is of one. */
+const CHANNELS = [
+  ['direct', both(sourceIs('direct'), mediumIs('none'))],
+  ['cross_network', 'default_cross'],
+  ['paid_shopping', both(either(sourceIs('shopping'), 'default_shop'), PAID)],
+  ['paid_search', both(sourceIs('search'), PAID)],
+  ['paid_social', both(sourceIs('social'), PAID)],
+  ['paid_video', both(sourceIs('video'), PAID)],
+  ['display', mediumIs('display', 'displayByView')],
+  ['paid_other', mediumIs('paid')],
+  ['organic_shopping', either(sourceIs('shopping'), 'default_shop')],
+  ['organic_social', either(sourceIs('social'), mediumIs('social'))],
+  ['organic_video', either(sourceIs('video'), mediumIs('video'))],
+  ['organic_search', either(sourceIs('search'), mediumIs('organic'))],
+  ['referral', mediumIs('referral')],
+  ['email', either(sourceIs('email'), mediumIs('email'))],
+  ['affiliates', mediumIs('affiliate')],
+  ['audio', mediumIs('audio')],
+  ['sms', either(sourceIs('sms'), mediumIs('sms'))],
+  ['mobile_push', either(sourceIs('push'), mediumIs('push'))],
+] as const;
+
+const NAMES = [...CHANNELS.map(([name]) => name), 'unassigned'];
+
+/** Place of the channel by those columns, from 1; 0 for a touch that has one. Cases do not count. */
+export const DEFAULT_PLACE = `(channel = '') * least(
+  ${CHANNELS.map(([, condition], place) => `if(${condition}, ${place + 1}, ${NAMES.length})`).join(',\n  ')})`;
+
+/** The channels by their places. */
+export const DEFAULT_CHANNELS = `[${NAMES.map((name) => `'${name}'`).join(', ')}]`;

@@ -25,7 +25,7 @@ export function spendOf(key: SourceKey, final: Final): string {
 
 /** Conversions, under the name of their table. An empty channel says that no click is attached, and stays empty. */
 export function conversionsOf(key: SourceKey, final: Final): string {
-  return named('conversions', final, key, CAMPAIGN_MEMBERS, [`channel = ''`, 0]);
+  return named('conversions', final, key, CAMPAIGN_MEMBERS, true);
 }
 
 /** Aggregated paths as they lie in the store, under the name of their table. */
@@ -45,13 +45,12 @@ function stepsIn({ naming }: SourceKey): string | null {
   return step === null ? null : `arrayMap(step -> ${step}, path) AS path`;
 }
 
-/** @param exceptions branches of `multiIf` ahead of the rules */
-function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], exceptions: readonly (string | number)[] = []): string {
+function named(table: string, final: Final, { naming }: SourceKey, members: Parameters<typeof channelExpression>[1], isEmptyKept = false): string {
   const expression = naming === undefined ? null : channelExpression(naming, members);
   if (expression === null) return `${table} ${final}`;
-  const rule = expression.rules.length === 0 ? '0' : `multiIf(${[...exceptions, ...expression.rules, 0].join(', ')})`;
-  return `(SELECT * REPLACE (toLowCardinality(${expression.channel}) AS channel) FROM (
-    SELECT *, ${rule} AS rule FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
+  const channel = isEmptyKept ? `if(channel = '', '', ${expression.channel})` : expression.channel;
+  return `(SELECT * REPLACE (toLowCardinality(${channel}) AS channel) FROM (
+    SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
   )) AS ${table}`;
 }
 
