@@ -30,6 +30,8 @@ export interface ChannelExpression {
   readonly gap: string;
   /** Place of the first rule that matches, from 1; behind the last where none does. */
   readonly rule: string;
+  /** Place of the name that it comes to. */
+  readonly name: string;
   readonly channel: string;
 }
 
@@ -46,14 +48,15 @@ export function channelExpression({ rules, fillsGaps = false }: ChannelNaming, m
   const hasGaps = fillsGaps && members === TOUCH_MEMBERS;
   if (fitting.length === 0 && !hasGaps) return null;
   const asked = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
-  const own = hasGaps ? `if(gap = 0, toString(channel), ${DEFAULT_CHANNELS}[gap])` : 'toString(channel)';
   const none = rules.length + 1;
   const alike = [...Map.groupBy(fitting, ({ match }) => JSON.stringify([textsOf(match), match.campaignRegex])).values()];
   return {
     words: [...asked.map((member) => `${placeOf(member, lists.words[member].length)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
     gap: hasGaps ? DEFAULT_PLACE : '0',
     rule: `least(${[none, none, ...alike.map((group) => firstOf(group, lists, none))].join(', ')})`,
-    channel: fitting.length === 0 ? own : `if(rule = ${none}, ${own}, {rule_names:Array(String)}[rule])`,
+    // Behind the names of rules, one place for the file's own and then the defaults: one look, where an `if` of each would be slow.
+    name: `rule + (rule = ${none}) * gap`,
+    channel: `if(name = ${none}, toString(channel), arrayConcat({rule_names:Array(String)}, [''], ${DEFAULT_CHANNELS})[name])`,
   };
 }
 
