@@ -51,7 +51,7 @@ export function channelExpression({ rules, fillsGaps = false }: ChannelNaming, m
   const none = rules.length + 1;
   const alike = [...Map.groupBy(fitting, ({ match }) => JSON.stringify([textsOf(match), match.campaignRegex])).values()];
   return {
-    words: [...asked.map((member) => `${placeOf(member, lists.words[member].length)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
+    words: [...asked.map((member) => `${placeOf(member, lists.words[member].size)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
     gap: hasGaps ? DEFAULT_PLACE : '0',
     rule: `least(${[none, none, ...alike.map((group) => firstOf(group, lists, none))].join(', ')})`,
     // Behind the names of rules, one place for the file's own and then the defaults: one look, where an `if` of each would be slow.
@@ -72,7 +72,7 @@ function firstOf(group: readonly PlacedMatch[], { words, regexes }: RuleLists, n
   const weightOf = (position: number): number => WORDS_OF_MEMBER ** position;
   const firsts = new Map<number, number>();
   for (const { match, place } of group) {
-    const key = members.reduce((sum, member, position) => sum + weightOf(position) * (words[member].indexOf(folded(member, match[member]!)) + 1), 0);
+    const key = members.reduce((sum, member, position) => sum + weightOf(position) * wordPlace(words[member], spelt(member, match[member]!)), 0);
     if (!firsts.has(key)) firsts.set(key, place);
   }
   const key = members.map((member, position) => `toUInt64(${wordOf(member)}) * ${weightOf(position)}`).join(' + ');
@@ -90,9 +90,9 @@ export function channelParams({ rules }: ChannelNaming): Readonly<Record<string,
   const { words, regexes } = listsOf(rules);
   const steps = stepsOf(rules);
   return {
-    ...Object.fromEntries(TEXT_MEMBERS.filter((member) => words[member].length > 0).map((member) => [listOf(member), words[member]])),
+    ...Object.fromEntries(TEXT_MEMBERS.filter((member) => words[member].size > 0).map((member) => [listOf(member), [...words[member].values()]])),
     ...Object.fromEntries(regexes.map((regex, place) => [`rule_regex_${place}`, regex])),
-    ...(steps.size > 0 && { rule_steps: [...steps.keys()], rule_step_names: [...steps.values()] }),
+    ...(steps.size > 0 && { rule_steps: [...steps.values()].map(({ step }) => step), rule_step_names: [...steps.values()].map(({ channel }) => channel) }),
     rule_names: rules.map(({ channel }) => channel),
   };
 }
@@ -101,29 +101,33 @@ const wordOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}`;
 const listOf = (member: TextMember): string => `rule_${TEXT_COLUMNS[member]}s`;
 const lowered = (list: string): string => `arrayMap(word -> lowerUTF8(word), {${list}:Array(String)})`;
 const placeOf = (member: TextMember, count: number): string => `transform(lowerUTF8(${TEXT_COLUMNS[member]}), ${lowered(listOf(member))}, range(1, ${count + 1}), 0)`;
-/** Words that differ in case alone stand in a list once; a referrer is stored as its host. */
-const folded = (member: TextMember, word: string): string => (member === 'referrer' ? referrerHost(word) || word : word).toLowerCase();
+/** A referrer is stored as its host. */
+const spelt = (member: TextMember, word: string): string => (member === 'referrer' ? referrerHost(word) || word : word);
+/** Words that differ in case alone stand in a list once. The engine has its own idea of cases, so it is given the words as they are spelt. */
+const foldedWords = (words: readonly string[]): ReadonlyMap<string, string> => new Map(words.map((word) => [word.toLowerCase(), word]));
+const wordPlace = (words: ReadonlyMap<string, string>, word: string): number => [...words.keys()].indexOf(word.toLowerCase()) + 1;
 const textsOf = (match: ChannelRule['match']): readonly TextMember[] => TEXT_MEMBERS.filter((member) => match[member] !== undefined);
 const membersOf = (match: ChannelRule['match']) => (Object.keys(match) as (keyof ChannelRule['match'])[]).filter((member) => match[member] !== undefined);
 
 interface RuleLists {
-  readonly words: Readonly<Record<TextMember, readonly string[]>>;
+  /** As rules spell them, by how they are told apart. */
+  readonly words: Readonly<Record<TextMember, ReadonlyMap<string, string>>>;
   readonly regexes: readonly string[];
 }
 
 function listsOf(rules: readonly ChannelRule[]): RuleLists {
   const said = (member: keyof ChannelRule['match']) => rules.flatMap(({ match }) => match[member] ?? []);
-  const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, [...new Set(said(member).map((word) => folded(member, word)))]]));
+  const words = Object.fromEntries(TEXT_MEMBERS.map((member) => [member, foldedWords(said(member).map((word) => spelt(member, word)))]));
   return { words: words as unknown as RuleLists['words'], regexes: [...new Set(said('campaignRegex'))] };
 }
 
 /** Names of steps and what they are called, by the first rule about each. */
-function stepsOf(rules: readonly ChannelRule[]): ReadonlyMap<string, string> {
-  const steps = new Map<string, string>();
+function stepsOf(rules: readonly ChannelRule[]): ReadonlyMap<string, { readonly step: string; readonly channel: string }> {
+  const steps = new Map<string, { readonly step: string; readonly channel: string }>();
   for (const { match, channel } of rules) {
     if (membersOf(match).some((member) => member !== 'channel')) continue;
-    const name = folded('channel', match.channel!);
-    if (!steps.has(name)) steps.set(name, channel);
+    const step = match.channel!;
+    if (!steps.has(step.toLowerCase())) steps.set(step.toLowerCase(), { step, channel });
   }
   return steps;
 }

@@ -68,6 +68,18 @@ test('spend knows channel and campaign, steps of paths know their name: rules th
   expect((await read(key, `(SELECT arrayJoin([1, 2, 3]) AS step, path[step] AS channel FROM ${currentPathsOf(key)})`, 'toString(step)'))).toEqual(new Map([['1', 'meta'], ['2', 'email'], ['3', 'meta']]));
 });
 
+test('a text matches itself, whatever is made of its case', async () => {
+  const odd = ['ΑΣ', 'ας', 'ασ', 'İ', 'i̇', 'ı', 'ẞ', 'ß', 'ǅ', 'ﬀ', 'K'];
+  const key = { accountId: 'account', dataSourceId: 'odd' };
+  await storeRows(store.clickhouse, key, 'touchpoints', odd.map((channel, place) => ({ user_id: String(place), ts: '2026-01-01 00:00:00.000', channel })));
+  for (const [place, channel] of odd.entries()) {
+    const naming = { rules: [{ match: { channel }, channel: 'found' }] };
+    expect((await read({ ...key, naming }, touchpointsOf({ ...key, naming }, 'FINAL'), 'user_id')).get(String(place))).toBe('found');
+  }
+  const naming = { rules: odd.map((channel) => ({ match: { channel }, channel: 'found' })) };
+  expect(new Set((await read({ ...key, naming }, touchpointsOf({ ...key, naming }, 'FINAL'), 'user_id')).values())).toEqual(new Set(['found']));
+});
+
 test('a source without rules is read from the bare table, as is a table that no rule is about', () => {
   const key = { accountId: 'account', dataSourceId: 'bare' };
   expect(touchpointsOf(key, 'FINAL')).toBe('touchpoints FINAL');
