@@ -7,11 +7,13 @@ import { KeyVault } from '../services/trust/key-vault.ts';
 import { findPublicFace } from '../subgraphs/agents/registry/public-face.ts';
 import { agentScores, NARROW_SCOPE_BONUS } from '../subgraphs/agents/registry/trust-score.ts';
 import { agentsSubgraph } from '../subgraphs/agents/subgraph.ts';
+import { regexCheck } from '../subgraphs/attribution/intake/channel-rules/set-channel-rules.ts';
 import type { ReceiveRecords } from '../subgraphs/attribution/intake/data-sources/records.ts';
 import { sandboxRefresh } from '../subgraphs/attribution/sandbox/refresh-sandbox.ts';
 import { attributionSubgraph } from '../subgraphs/attribution/subgraph.ts';
 import { receiveRecords } from '../subgraphs/attribution/intake/files/receive-records.ts';
 import { listRejects } from '../subgraphs/attribution/intake/files/rejects.ts';
+import { withoutGaps } from '../subgraphs/attribution/intake/touchpoints/named-rows.ts';
 import { measureSource, sourceChannels } from '../subgraphs/attribution/intake/touchpoints/touchpoint-store.ts';
 import { billingSubgraph } from '../subgraphs/billing/subgraph.ts';
 import { auditLog, type AuditPlaces } from './audit-services.ts';
@@ -62,7 +64,8 @@ export function buildNamedSubgraph(name: SubgraphName, options: SubgraphOptions)
         listRejects: (source, page) => listRejects(clickhouse, source, page),
         refreshSandbox: sandboxRefresh({ database, clickhouse, clock }),
         isAgent: async (id) => (await findPublicFace(database, id)) !== null,
-        channelsOf: (accountId, dataSourceId) => sourceChannels(clickhouse, { accountId, dataSourceId }),
+        channelsOf: async (source) => sourceChannels(clickhouse, await withoutGaps(clickhouse, source)),
+        isRegex: regexCheck(clickhouse),
       });
   }
 }

@@ -4,6 +4,7 @@ import { agentOperations } from './operations/agents.ts';
 import { attributionOperations } from './operations/attribution.ts';
 import { auditOperations } from './operations/audit.ts';
 import { billingOperations } from './operations/billing.ts';
+import { channelRuleOperations } from './operations/channel-rules.ts';
 import { dataSourceOperations } from './operations/data-sources.ts';
 import { eventOperations } from './operations/events.ts';
 import { experimentOperations } from './operations/experiments.ts';
@@ -23,6 +24,7 @@ export const CONTRACT: readonly Operation[] = [
   ...attributionOperations,
   ...verificationOperations,
   ...dataSourceOperations,
+  ...channelRuleOperations,
   ...experimentOperations,
   ...agentOperations,
   ...referralOperations,

@@ -57,8 +57,15 @@ export function inputTypeOf<Schema extends z.ZodObject>(name: string, schema: Sc
   return type as ClassType<z.output<Schema>>;
 }
 
+const inputs = new WeakMap<z.ZodType, ClassType>();
+
+/** The input type of a record that stands inside of an input; one that answers have too has a name of its own there. */
 function partOfInput(schema: z.ZodObject): ClassType {
-  return inputTypeOf(graphNameOf(schema), schema, graphTypes.get(schema)?.description);
+  const said = graphTypes.get(schema);
+  const name = said?.name ?? `${String(schema.meta()?.id)}Input`;
+  const made = inputs.get(origin(schema)) ?? inputTypeOf(name, schema, said?.description);
+  inputs.set(origin(schema), made);
+  return made;
 }
 
 /** GraphQL's enum of a list of values; the schemas that only describe it anew share it. */

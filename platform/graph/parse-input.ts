@@ -22,24 +22,25 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
  * @param status of the problem, as in `parseInput`
  */
 export function parseGraphInput<Schema extends z.ZodObject>(schema: Schema, input: unknown, status: 400 | 422 = 422): z.output<Schema> {
-  return parseInput(schema, withoutAbsent(schema, input as object), status);
+  return parseInput(schema, withoutAbsent(schema, input), status);
 }
 
-function withoutAbsent({ shape }: z.ZodObject, input: object): object {
-  const mayBeNull = (member: z.ZodOptional) => (member.def.innerType as z.ZodType) instanceof z.ZodNullable;
-  const isAbsent = ([name, value]: [string, unknown]) => {
-    const member: unknown = shape[name];
-    return value === undefined || (value === null && member instanceof z.ZodOptional && !mayBeNull(member));
-  };
-  const given = Object.entries(input).filter((member) => !isAbsent(member));
-  return Object.fromEntries(given.map(([name, value]) => [name, partOf(shape[name] as z.ZodType | undefined, value)]));
+/** Of records and lists in the input, too. */
+function withoutAbsent(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional) return withoutAbsent(schema.def.innerType, value);
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((each) => withoutAbsent(schema.def.element, each));
+  }
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
+  const { shape } = schema;
+  const given = Object.entries(value).filter(([name, member]) => !isAbsent(shape[name], member));
+  return Object.fromEntries(given.map(([name, member]) => [name, withoutAbsent(shape[name], member)]));
 }
 
-/** A record in the input has members that may be absent, too. */
-function partOf(schema: z.ZodType | undefined, value: unknown): unknown {
-  if (schema instanceof z.ZodOptional) return partOf(schema.def.innerType as z.ZodType, value);
-  const isRecord = schema instanceof z.ZodObject && typeof value === 'object' && value !== null;
-  return isRecord ? withoutAbsent(schema, value) : value;
+/** A null is a value where the member may be null as well as absent. */
+function isAbsent(schema: unknown, value: unknown): boolean {
+  const mayBeNull = schema instanceof z.ZodOptional && schema.def.innerType instanceof z.ZodNullable;
+  return value === undefined || (value === null && schema instanceof z.ZodOptional && !mayBeNull);
 }
 
 /** The `validation_error` that lists what does not fit, at least one member, and leads with the first. */

@@ -318,6 +318,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data-sources/{id}/channel-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the channel rules of a data source
+         * @description In the order in which they are tried; none where channels are called as the files call them.
+         *
+         *     Needs the scope `attribution:read`.
+         */
+        get: operations["getChannelRules"];
+        /**
+         * Set the channel rules of a data source
+         * @description In place of all that it has. The first rule that matches a row gives its channel; rows without one keep theirs, and touches whose file names no channel have that of GA4’s default channel group. Rules act when rows are read, so that later analyses follow them without a new upload. Spend and the clicks of conversions have a channel and a campaign, steps of aggregated paths only a channel: rules that ask for more pass them by.
+         *
+         *     Needs the scope `attribution:write`.
+         */
+        put: operations["setChannelRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/experiments": {
         parameters: {
             query?: never;
@@ -1398,6 +1426,34 @@ export interface components {
             code: string;
             message: string;
             upload_id: string | null;
+        };
+        ChannelRulesAnswer: {
+            /** @description The first that matches counts */
+            rules: components["schemas"]["ChannelRule"][];
+            trust: components["schemas"]["TrustEnvelope"];
+        };
+        ChannelRule: {
+            match: components["schemas"]["ChannelMatch"];
+            /** @description What the channel of such rows is called */
+            channel: string;
+        };
+        ChannelMatch: {
+            /** @description The channel as the file calls it */
+            channel?: string;
+            /** @description Source of a touch, such as utm_source */
+            source?: string;
+            /** @description Medium of a touch, such as utm_medium */
+            medium?: string;
+            /** @description Host that the visitor of a touch came from; scheme, path and www. do not count */
+            referrer?: string;
+            /** @description Kind of click id of a touch, such as gclid */
+            click_id?: string;
+            /** @description Regular expression (RE2) that is found anywhere in the campaign; cases differ unless it begins with (?i) */
+            campaign_regex?: string;
+        };
+        ChannelRulesRequest: {
+            /** @description The first that matches counts */
+            rules: components["schemas"]["ChannelRule"][];
         };
         ExperimentRequest: {
             data_source_id: string;
@@ -5536,6 +5592,333 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            409: components["responses"]["callers.409.duplicate_nonce.idempotency_conflict.idempotency_in_progress.conflict"];
+            413: components["responses"]["callers.413.payload_too_large"];
+            415: components["responses"]["callers.415.unsupported_media_type"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    getChannelRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "match": {
+                     *             "source": "facebook",
+                     *             "medium": "cpc"
+                     *           },
+                     *           "channel": "meta_ads"
+                     *         },
+                     *         {
+                     *           "match": {
+                     *             "channel": "Google Ads",
+                     *             "campaign_regex": "(?i)brand"
+                     *           },
+                     *           "channel": "google_brand"
+                     *         },
+                     *         {
+                     *           "match": {
+                     *             "click_id": "gclid"
+                     *           },
+                     *           "channel": "google_ads"
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelRulesAnswer"];
+                };
+            };
+            /** @description Unchanged since the ETag in If-None-Match */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description For If-None-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["callers.400.unsupported_api_version.invalid_request"];
+            401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];
+            403: components["responses"]["callers.403.ip_not_allowed.insufficient_permissions"];
+            404: components["responses"]["callers.404.resource_not_found"];
+            406: components["responses"]["callers.406.not_acceptable"];
+            422: components["responses"]["callers.422.validation_error"];
+            429: components["responses"]["callers.429.rate_limit_exceeded"];
+            500: components["responses"]["callers.500.internal_error"];
+            503: components["responses"]["callers.503.service_unavailable"];
+        };
+    };
+    setChannelRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Workspace to act in, ws_…: for the account that owns it, with your role there. Without it you act for your own account. */
+                "SVC-Workspace"?: string;
+                /** @description Answers with this error; ignored with live keys */
+                "SVC-Sandbox-Force"?: "rate_limit_exceeded" | "service_unavailable" | "internal_error";
+                /**
+                 * @description Sent again within 24 hours, the same request has no second effect and gets the same answer. Derive it from what the request is about, or draw a UUID; keep it for retries, with a new X-Nonce each
+                 * @example order-4711
+                 */
+                "SVC-Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Data source, ds_…
+                 * @example ds_01JQ2kZr5uHn4GdPaLxWqB
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         {
+                 *           "match": {
+                 *             "source": "facebook",
+                 *             "medium": "cpc"
+                 *           },
+                 *           "channel": "meta_ads"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "channel": "Google Ads",
+                 *             "campaign_regex": "(?i)brand"
+                 *           },
+                 *           "channel": "google_brand"
+                 *         },
+                 *         {
+                 *           "match": {
+                 *             "click_id": "gclid"
+                 *           },
+                 *           "channel": "google_ads"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelRulesRequest"];
+            };
+        };
+        responses: {
+            /** @description The rules */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "SVC-API-Version": components["headers"]["SVC-API-Version"];
+                    "SVC-HREI-Score": components["headers"]["SVC-HREI-Score"];
+                    "SVC-HREI-Risk": components["headers"]["SVC-HREI-Risk"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "SVC-Environment": components["headers"]["SVC-Environment"];
+                    /** @description `true` where the answer was given before, and nothing happened this time */
+                    "SVC-Idempotent-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "match": {
+                     *             "source": "facebook",
+                     *             "medium": "cpc"
+                     *           },
+                     *           "channel": "meta_ads"
+                     *         },
+                     *         {
+                     *           "match": {
+                     *             "channel": "Google Ads",
+                     *             "campaign_regex": "(?i)brand"
+                     *           },
+                     *           "channel": "google_brand"
+                     *         },
+                     *         {
+                     *           "match": {
+                     *             "click_id": "gclid"
+                     *           },
+                     *           "channel": "google_ads"
+                     *         }
+                     *       ],
+                     *       "trust": {
+                     *         "hrei_score": 0,
+                     *         "risk_level": "minimal",
+                     *         "components": {
+                     *           "detection": {
+                     *             "score": 0,
+                     *             "semantic_entropy": 0,
+                     *             "calibration_error": 0,
+                     *             "perplexity_anomaly": 0
+                     *           },
+                     *           "attribution": {
+                     *             "score": 0,
+                     *             "factual_grounding": 0,
+                     *             "knowledge_graph_divergence": 0,
+                     *             "prompt_sensitivity": 0
+                     *           },
+                     *           "provenance": {
+                     *             "score": 0,
+                     *             "source_retrievability": 0,
+                     *             "temporal_displacement": 0,
+                     *             "citation_reliability": 0
+                     *           },
+                     *           "consistency": {
+                     *             "score": 0,
+                     *             "internal_consistency": 0,
+                     *             "logical_coherence": 0,
+                     *             "cross_response_consistency": 0
+                     *           },
+                     *           "taxonomy": {
+                     *             "score": 0,
+                     *             "classifications": []
+                     *           }
+                     *         },
+                     *         "verification": {
+                     *           "ground_truth_source": "system_of_record",
+                     *           "claims_verified": 1,
+                     *           "claims_total": 1,
+                     *           "confidence_intervals_included": false,
+                     *           "model_run_traceable": false
+                     *         },
+                     *         "metadata": {
+                     *           "hrei_version": "1.1.0",
+                     *           "evaluated_at": "2026-02-01T09:30:00.000Z",
+                     *           "weights": {
+                     *             "detection": 0.25,
+                     *             "attribution": 0.25,
+                     *             "provenance": 0.2,
+                     *             "consistency": 0.2,
+                     *             "taxonomy": 0.1
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelRulesAnswer"];
+                };
             };
             400: components["responses"]["callers.400.unsupported_api_version.missing_nonce.invalid_request"];
             401: components["responses"]["callers.401.invalid_api_key.expired_api_key"];

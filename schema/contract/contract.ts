@@ -3,6 +3,7 @@ import { agents } from './agents.ts';
 import { channelImpact } from './attribution-impact.ts';
 import { attributions } from './attributions.ts';
 import { auditEvents } from './audit-events.ts';
+import { channelRules } from './channel-rules.ts';
 import { sources } from './data-sources.ts';
 import { deliveries } from './deliveries.ts';
 import { experiments } from './experiments.ts';
@@ -31,6 +32,7 @@ export const NOUNS = [
   sources,
   rejects,
   auditEvents,
+  channelRules,
 ] as const satisfies readonly Noun[];
 
 /** Records that documents ask for as a whole, by the names of their fragments; those of the nouns stand with them. */

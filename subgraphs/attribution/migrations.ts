@@ -298,5 +298,31 @@ export const attributionOwner: MigrationOwner = {
            as $$ select revision from attribution.attributions where id = wanted and deleted_at is null $$`,
       ],
     },
+    {
+      name: '032-channel-rules',
+      up: [
+        `create table attribution.channel_rules (
+           data_source_id uuid primary key references attribution.data_sources on delete cascade,
+           account_id uuid not null,
+           environment text not null default ${ENVIRONMENT_DEFAULT} check (environment in ('live', 'sandbox')),
+           rules jsonb not null
+         )`,
+        ...tenantTable('attribution.channel_rules'),
+        ...environmentTable('attribution.channel_rules'),
+        narrowTenant('attribution.channel_rules', 'exists (select from attribution.data_sources s where s.id = data_source_id)'),
+        // Whoever deletes a source, its rules go at once.
+        `create function attribution.forget_channel_rules() returns trigger language plpgsql
+           as $$ begin
+             delete from attribution.channel_rules where data_source_id = new.id;
+             return null;
+           end $$`,
+        `create trigger forget_channel_rules after update of deleted_at on attribution.data_sources for each row
+           when (new.deleted_at is not null) execute function attribution.forget_channel_rules()`,
+        `alter table attribution.data_sources add column channel_rules_digest text`,
+        `comment on column attribution.data_sources.channel_rules_digest is 'names the rules in force; null for none'`,
+        `alter table attribution.attributions add column channel_rules_digest text`,
+        `comment on column attribution.attributions.channel_rules_digest is 'names the rules that its figures follow; null for none'`,
+      ],
+    },
   ],
 };

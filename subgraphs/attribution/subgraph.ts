@@ -5,6 +5,8 @@ import { AttributionLinksResolver, ServedAgentResolver, ServedAgentType } from '
 import { attributionProgressResolver } from './analysis/attributions/attribution-progress-resolver.ts';
 import { AttributionResolver } from './analysis/attributions/attribution-resolver.ts';
 import type { RunAttributionServices } from './analysis/attributions/run-attribution.ts';
+import { ChannelRuleResolver } from './intake/channel-rules/channel-rule-resolver.ts';
+import type { ChannelRuleServices } from './intake/channel-rules/set-channel-rules.ts';
 import { DataSource } from './intake/data-sources/data-source.ts';
 import { DataSourceResolver, type DataSourceServices } from './intake/data-sources/data-source-resolver.ts';
 import { sourceChangeResolver } from './intake/data-sources/source-change-resolver.ts';
@@ -17,13 +19,13 @@ import { ResultVerificationResolver } from './analysis/verification/result-verif
 export const attributionEntities = [DataSource, Upload, Experiment, Attribution];
 
 /** The attribution subgraph: sources, their rows, experiments on their channels, and the analyses of them. */
-export function attributionSubgraph(services: DataSourceServices & RunAttributionServices): Promise<Subgraph> {
+export function attributionSubgraph(services: DataSourceServices & ChannelRuleServices & RunAttributionServices): Promise<Subgraph> {
   const dataSources = new DataSourceResolver(services);
   const attributions = new AttributionResolver(services);
   const links = new AttributionLinksResolver((reference, context) => dataSources.resolveReference(reference, context));
   return buildSubgraph({
     name: 'attribution',
-    resolvers: [dataSources, sourceChangeResolver(services), new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), attributionChangeResolver(services, attributions), new ResultVerificationResolver(services)],
+    resolvers: [dataSources, sourceChangeResolver(services), new ChannelRuleResolver(services), new ExperimentResolver(services), attributions, links, new ServedAgentResolver(services.database), attributionProgressResolver(services, attributions), attributionChangeResolver(services, attributions), new ResultVerificationResolver(services)],
     references: {
       DataSource: (reference, context) => dataSources.resolveReference(reference, context),
       Attribution: (reference, context) => attributions.resolveReference(reference, context),

@@ -22,6 +22,7 @@ function kindOf(path: string): keyof typeof UNKNOWN | undefined {
 async function fill(caller: Caller): Promise<Owned> {
   const source = await caller.post('/data-sources/connect', { type: 'csv_upload', credentials: { content: ROWS } });
   const ds = String(source.body['data_source_id']);
+  await caller.send('PUT', `/data-sources/${ds}/channel-rules`, JSON.stringify({ rules: [{ match: { channel: 'mail' }, channel: 'email' }] }), { 'content-type': 'application/json' });
   const run = await caller.post('/attribution', { data_source_id: ds, date_range: RANGE });
   const experiment = await caller.post('/experiments', { data_source_id: ds, channel: 'email', method: 'holdout', period: RANGE, incremental_revenue: 5, standard_error: 1 });
   const webhook = await caller.post('/webhooks', { url: 'http://localhost:9/', events: ['*'] });
@@ -69,7 +70,7 @@ describe('one environment of an account against the other', () => {
 
   test.each(single.flatMap((each) => WAYS.map(([who, whose]) => ({ ...each, who, whose }))))('$method $path of $who answers for an id of $whose as for an unknown one', async ({ operation, path, kind, who, whose }) => {
     const send = (id: string): Promise<Answer> => {
-      const body = operation.kind === 'upload' ? ROWS : operation.method === 'GET' || operation.method === 'DELETE' ? undefined : '{}';
+      const body = operation.kind === 'upload' ? ROWS : operation.method === 'GET' || operation.method === 'DELETE' ? undefined : JSON.stringify(operation.bodySchema?.safeParse({}).success === false ? operation.example.body : {});
       return sides[who].caller.send(operation.method, path.replace(/\{[^}]+\}/, id), body, { 'content-type': operation.kind === 'upload' ? 'text/csv' : 'application/json' });
     };
     const anonymous = ({ status, body }: Answer, id: string) => `${status} ${JSON.stringify(body).replaceAll(id, 'ID').replaceAll(/req_\w+/g, 'REQUEST')}`;

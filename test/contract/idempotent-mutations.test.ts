@@ -43,6 +43,7 @@ const SAMPLES: Readonly<Record<string, { readonly selection: string; readonly in
   addRecords: { selection: 'ingest { accepted }', input: ({ dataSourceId }, variant) => ({ dataSourceId, records: [{ user_id: `u${variant}`, timestamp: '2026-01-01T00:00:00Z', channel: 'email' }] }) },
   syncDataSource: { selection: 'sync { syncId }', input: ({ dataSourceId }, variant) => ({ id: variant === 0 ? dataSourceId : 'ds_0351EFTBArmmpvm2tVZ2Qh' }) },
   deleteDataSource: { selection: 'id deleted', input: ({ dataSourceId }, variant) => ({ id: variant === 0 ? dataSourceId : 'ds_0351EFTBArmmpvm2tVZ2Qh' }) },
+  setChannelRules: { selection: 'channelRules { rules { channel } }', input: ({ dataSourceId }, variant) => ({ dataSourceId, rules: [{ match: { source: 'facebook' }, channel: `meta-${variant}` }] }) },
   createExperiment: {
     selection: 'experiment { id }',
     input: ({ dataSourceId }, variant) => ({ dataSourceId, channel: 'email', method: 'GEO', period: ['2026-01-01', `2026-01-${10 + variant}`], incrementalRevenue: 5, standardError: 1 }),

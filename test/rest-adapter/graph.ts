@@ -99,6 +99,13 @@ const SDL = /* GraphQL */ `
   input DeleteDataSourceInput { id: ID! }
   type DeleteDataSourcePayload { id: ID! deleted: Boolean! trust: TrustEnvelope! }
 
+  type ChannelMatch { channel: String source: String medium: String referrer: String clickId: String campaignRegex: String }
+  type ChannelRule { match: ChannelMatch! channel: String! }
+  type ChannelRules { rules: [ChannelRule!]! trust: TrustEnvelope! }
+  input ChannelMatchInput { channel: String source: String medium: String referrer: String clickId: String campaignRegex: String }
+  input ChannelRuleInput { match: ChannelMatchInput! channel: String! }
+  input SetChannelRulesInput { dataSourceId: ID! rules: [ChannelRuleInput!]! }
+  type SetChannelRulesPayload { channelRules: ChannelRules! trust: TrustEnvelope! }
   type Experiment {
     id: ID! dataSourceId: ID! channel: String! method: ExperimentMethod! period: [Date!]! incrementalRevenue: Float! standardError: Float! currency: String! notes: String
     environment: Environment! createdAt: DateTime! trust: TrustEnvelope!
@@ -232,6 +239,7 @@ const SDL = /* GraphQL */ `
     dataSource(id: ID!): DataSource
     dataSources(first: Int, offset: Int): DataSourceConnection!
     dataSourceRejects(id: ID!, first: Int, offset: Int): RejectedRowConnection!
+    channelRules(dataSourceId: ID!): ChannelRules
     experiment(id: ID!): Experiment
     experiments(first: Int, offset: Int, filter: ExperimentFilter): ExperimentConnection!
     keys(first: Int, offset: Int): ApiKeyConnection!
@@ -261,6 +269,7 @@ const SDL = /* GraphQL */ `
     connectDataSource(input: ConnectDataSourceInput!): ConnectDataSourcePayload!
     syncDataSource(input: SyncDataSourceInput!): SyncDataSourcePayload!
     deleteDataSource(input: DeleteDataSourceInput!): DeleteDataSourcePayload!
+    setChannelRules(input: SetChannelRulesInput!): SetChannelRulesPayload!
     createExperiment(input: CreateExperimentInput!): CreateExperimentPayload!
     deleteExperiment(input: DeleteExperimentInput!): DeleteExperimentPayload!
     runAttribution(input: RunAttributionInput!): RunAttributionPayload!

@@ -37,6 +37,7 @@ export const dataSource = {
   trust: trust(),
 };
 
+const channelRules = { rules: [{ match: { channel: null, source: 'facebook', clickId: 'fbclid', campaignRegex: null }, channel: 'meta_ads' }], trust: trust() };
 const experiment = {
   id: 'exp_1', dataSourceId: 'ds_1', channel: 'Meta Ads', method: 'HOLDOUT', period: ['2026-01-01', '2026-01-28'], incrementalRevenue: 31_250.505, standardError: 4_800.004, currency: 'USD', notes: null,
   environment: 'LIVE', createdAt: NOW, trust: trust(),
@@ -102,6 +103,11 @@ export function shop(replaced: Resolvers = {}): Resolvers {
     dataSourceRejects: ({ id }: { id: string }) => {
       if (one(id) === null) throw missing('data source');
       return { edges: [{ node: { uploadId: 'upload_1', line: 3, column: 'timestamp', code: 'not_a_date', message: 'no' } }], totalCount: 1, trust: trust() };
+    },
+    channelRules: ({ dataSourceId }: { dataSourceId: string }) => (one(dataSourceId) === null ? null : channelRules),
+    setChannelRules: ({ input }: { input: { dataSourceId: string; rules: readonly object[] } }) => {
+      if (one(input.dataSourceId) === null) throw missing('data source');
+      return { channelRules: { rules: input.rules, trust: trust() }, trust: trust() };
     },
     experiment: ({ id }: { id: string }) => (id.startsWith('exp_') ? experiment : null),
     experiments: () => ({ edges: [{ node: experiment }], totalCount: 1, trust: trust() }),

@@ -61,6 +61,8 @@ export interface RunParameters {
   readonly currency: string;
   /** What the sampled models draw from: the same seed and rows give the same figures, bit by bit. */
   readonly seed: string;
+  /** Names the channel rules that the rows were read by; null or absent for none. */
+  readonly channelRulesDigest?: string | null;
 }
 
 export interface RunServices {

@@ -101,7 +101,7 @@ export function measureEvidence(data: AssessableRun, parameters: RunParameters, 
       confidenceIntervalsIncluded: figures.channels.some(({ confidenceInterval }) => confidenceInterval !== null),
       groundTruthSource: groundTruth(data, parameters, outcomes),
       evidence: rows,
-      trace: { inputsDigest: inputsDigest(days, rows, parameters, data.experiments ?? []), seed: parameters.seed, codeVersion: codeVersion() },
+      trace: { inputsDigest: inputsDigest(days, rows, parameters, data.experiments ?? []), seed: parameters.seed, codeVersion: codeVersion(), ...(parameters.channelRulesDigest != null && { channelRulesDigest: parameters.channelRulesDigest }) },
     };
     return { evidence: trust, verifiedParts: isVerified && data.stored.days !== null ? data.stored.parts : null };
   };
@@ -145,8 +145,9 @@ function evidenceRows({ events, observedUntilS }: RunData, { rangeStartS, rangeE
   };
 }
 
-function inputsDigest(stored: readonly StoredDay[], { days }: EvidenceRows, parameters: RunParameters, experiments: NonNullable<RunData['experiments']>): string {
-  return canonicalDigest({ parameters: { ...parameters }, experiments, rows: stored.filter(({ day }) => Object.hasOwn(days, day)).map(({ day, rows, digest }) => [day, rows, digest]) });
+function inputsDigest(stored: readonly StoredDay[], { days }: EvidenceRows, { channelRulesDigest = null, ...parameters }: RunParameters, experiments: NonNullable<RunData['experiments']>): string {
+  const channelRules = channelRulesDigest === null ? {} : { channelRules: channelRulesDigest };
+  return canonicalDigest({ parameters, ...channelRules, experiments, rows: stored.filter(({ day }) => Object.hasOwn(days, day)).map(({ day, rows, digest }) => [day, rows, digest]) });
 }
 
 /** A channel with more than a tenth of the credit and an interval wider than twice its point; the widest of them. */

@@ -43,6 +43,8 @@ const AttributionSchema = defineEntity({
     trust: p.json().$type<TrustEvidence>().nullable(),
     failure: p.json().$type<AttributionFailure>().nullable(),
     signature: p.text().nullable(),
+    /** Names the channel rules that the figures follow; null for none. */
+    channelRulesDigest: p.text().nullable(),
     createdAt: p.datetime(3),
     completedAt: p.datetime(3).nullable(),
     deletedAt: p.datetime(3).nullable(),

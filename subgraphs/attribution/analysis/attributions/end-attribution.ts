@@ -25,18 +25,21 @@ export interface RunFindings {
   readonly trust: TrustEvidence | null;
   /** At the source, before the run read its first row. */
   readonly arrivals: Arrivals | null;
+  /** Of the rules that the run followed; null for none. */
+  readonly channelRulesDigest: string | null;
 }
 
 /** Completes a run with its figures, signature, last progress event and event, all or nothing. A run that is over is left alone. */
-export async function completeRun(services: CompletingServices, run: RevisionRun, { figures, trust, arrivals }: RunFindings): Promise<void> {
+export async function completeRun(services: CompletingServices, run: RevisionRun, { figures, trust, arrivals, channelRulesDigest }: RunFindings): Promise<void> {
   await endRun(services, run, async (row, em) => {
     const previous = row.result ?? null;
     row.complete(figures, trust, services.clock());
+    row.channelRulesDigest = channelRulesDigest;
     row.sign(await services.signResult(em, row));
     await tell(em, services, row, { kind: 'RESULT' });
     if (previous === null) await announceCompletion(em, services, row);
     else await announceRevision(em, services, row, previous.deltaRCents);
-    // Rows that came during the run were noticed while nobody could act on them.
+    // Rows that came during the run, and rules that changed, were noticed while nobody could act on them.
     if (row.autoRefresh) await noticeRowsSince(em, services.jobs, row, arrivals);
   });
 }

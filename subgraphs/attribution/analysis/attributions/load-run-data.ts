@@ -10,6 +10,7 @@ import { spanOf } from '../journeys/journey-query.ts';
 import { loadJourneys } from '../journeys/journey-store.ts';
 import { loadSampledEvents } from '../journeys/sampled-events.ts';
 import { IGNORED_PATHS } from '../../intake/touchpoints/current-paths.ts';
+import { withoutGaps } from '../../intake/touchpoints/named-rows.ts';
 import { partsDigest, storedDays } from '../../intake/touchpoints/stored-days.ts';
 import { countStoredRows, type CountedTouches, type StoredRows } from '../../intake/touchpoints/stored-rows.ts';
 import { sourceChannels, sourceSpend } from '../../intake/touchpoints/touchpoint-store.ts';
@@ -41,9 +42,11 @@ const TOO_MUCH_TO_READ = {
 } as const satisfies Record<string, AttributionFailure>;
 
 function readRunData(store: ClickHouse): LoadRunData {
-  return async (query, onStage, signal) => {
+  return async (asked, onStage, signal) => {
     const clickhouse = interruptible(store, signal);
-    const { accountId, dataSourceId, lookbackDays, conversionEvent } = query;
+    const query = await withoutGaps(clickhouse, asked);
+    const { accountId, dataSourceId, naming, lookbackDays, conversionEvent } = query;
+    const source = { accountId, dataSourceId, naming };
     const dateRange = [query.startDate, query.endDate] as const;
     onStage('loading');
     onStage('building_journeys');
@@ -51,8 +54,8 @@ function readRunData(store: ClickHouse): LoadRunData {
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
     const daysRead = readDays(clickhouse, query);
-    const journeysRead = loadJourneys(clickhouse, { accountId, dataSourceId, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
-    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { accountId, dataSourceId, dateRange, conversionEvent }, counted);
+    const journeysRead = loadJourneys(clickhouse, { ...source, dateRange, lookbackDays, conversionEvent, countsTouches: true, observedBefore: new Date(dayAfter(recordedRange(query.now).end)) });
+    const count = (counted: Promise<CountedTouches> | null): Promise<StoredRows> => countStoredRows(clickhouse, { ...source, dateRange, conversionEvent }, counted);
     const [{ paths, totals, followed, ignoresPaths }, spend, experiments, rows, days] = await Promise.all([
       journeysRead,
       spendRead,
@@ -106,5 +109,5 @@ async function loadPreceding(clickhouse: ClickHouse, query: RunQuery, followed: 
   if ((query.earliestDay ?? query.startDate) > new Date((span.startMs + span.endMs) / 2).toISOString().slice(0, 10)) return null;
   if (followed.fromS * 1000 <= span.startMs) return 'in_events';
   const oneIn = Math.max(1, Math.min(MOST_ONE_IN, Math.floor(followed.events.userHash.length / LEAST_USERS)));
-  return { events: await loadSampledEvents(clickhouse, { accountId: query.accountId, dataSourceId: query.dataSourceId, span, conversionEvent: query.conversionEvent, channels: followed.events.channels, oneIn }) };
+  return { events: await loadSampledEvents(clickhouse, { accountId: query.accountId, dataSourceId: query.dataSourceId, naming: query.naming, span, conversionEvent: query.conversionEvent, channels: followed.events.channels, oneIn }) };
 }

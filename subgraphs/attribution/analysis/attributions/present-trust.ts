@@ -9,7 +9,7 @@ import type { EvidenceRows, TrustEvidence } from './trust-evidence.ts';
 /** What a run's source is at the moment of reading. */
 export interface SourceNow {
   /** Null when it is gone altogether. */
-  readonly source: Pick<DataSource, 'deletedAt' | 'error' | 'statusAt' | 'healthScore' | 'statistics' | 'rowsAccepted' | 'rowsRejected'> | null;
+  readonly source: Pick<DataSource, 'deletedAt' | 'error' | 'statusAt' | 'healthScore' | 'statistics' | 'rowsAccepted' | 'rowsRejected' | 'channelRulesDigest'> | null;
   /** Days whose rows changed after the run. */
   readonly changedDays: ReadonlySet<string>;
 }
@@ -80,10 +80,11 @@ function shareChanged({ days, unmatched }: EvidenceRows, changedDays: ReadonlySe
   return all === 0 ? 1 : changed / all;
 }
 
-/** Rows, seed and code are known, and the rows are still there as they were: the same run gives the same figures. */
+/** Rows, seed and code are known, and the rows are still there as they were and read by the same rules: the same run gives the same figures. */
 function isTraceable({ evidence, trace }: TrustEvidence, source: SourceNow['source'], changedDays: ReadonlySet<string>): boolean {
   const days = Object.keys(evidence.days).toSorted();
   const [first, last] = [days[0] ?? '', days.at(-1) ?? ''];
   const isStored = trace.inputsDigest !== '' && trace.seed !== '' && trace.codeVersion !== '';
-  return isStored && source !== null && source.deletedAt == null && evidence.unmatched.length === 0 && ![...changedDays].some((day) => day >= first && day <= last);
+  const isReadAlike = (source?.channelRulesDigest ?? null) === (trace.channelRulesDigest ?? null);
+  return isStored && isReadAlike && source !== null && source.deletedAt == null && evidence.unmatched.length === 0 && ![...changedDays].some((day) => day >= first && day <= last);
 }

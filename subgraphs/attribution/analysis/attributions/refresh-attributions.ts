@@ -33,6 +33,8 @@ interface Candidate {
   readonly end: string;
   readonly conversionEvent: string;
   readonly revenueCents: number;
+  /** Its channels were called by other rules than those in force. */
+  readonly isRenamed: boolean;
 }
 
 /**
@@ -52,8 +54,8 @@ export async function refreshAttributions(services: RefreshServices, { data: sou
   if (revenueOf === null) return;
   for (const candidate of candidates) {
     const revenueCents = revenueOf(candidate);
-    if (hasMoved(candidate.revenueCents, revenueCents) && (await throughOutages(signal, () => beginRefresh(services, source, candidate)))) {
-      services.logger.info({ attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents }, 'late rows have changed the revenue of an analysis: it is run again');
+    if ((candidate.isRenamed || hasMoved(candidate.revenueCents, revenueCents)) && (await throughOutages(signal, () => beginRefresh(services, source, candidate)))) {
+      services.logger.info({ attribution: publicId('attr', candidate.id), revenueCents, previousRevenueCents: candidate.revenueCents }, candidate.isRenamed ? 'channel rules have changed since an analysis: it is run again' : 'late rows have changed the revenue of an analysis: it is run again');
     }
   }
 }
@@ -68,7 +70,8 @@ async function readCandidates(database: Database, source: LateRowsJob): Promise<
     await awaitNotices(em, source);
     if ((await new DataSourceStore(em).find(source.dataSourceId)) === null) return [];
     const rows = await em.execute<(Omit<Candidate, 'revenueCents'> & { readonly revenueCents: string })[]>(
-      `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end, conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents"
+      `select id, revision, to_char(date_start, 'YYYY-MM-DD') as start, to_char(date_end, 'YYYY-MM-DD') as end, conversion_event as "conversionEvent", result ->> 'revenueCents' as "revenueCents",
+              channel_rules_digest is distinct from (select s.channel_rules_digest from attribution.data_sources s where s.id = data_source_id) as "isRenamed"
        from attribution.attributions where data_source_id = ? and auto_refresh and status = 'completed' order by created_at`,
       [source.dataSourceId],
     );

@@ -5,6 +5,8 @@ import { throughOutages } from '../../../../platform/jobs/through-outages.ts';
 import { publicId, type Uuid } from '../../../../platform/identifiers.ts';
 import { wholeAccount, type Database } from '../../../../platform/postgres/database.ts';
 import type { Logger } from '../../../../platform/telemetry/logs.ts';
+import type { ChannelNaming } from '../../intake/touchpoints/channel-expression.ts';
+import { channelNamingOf, digestOf } from '../../intake/channel-rules/channel-rule-store.ts';
 import type { DataSource, SyncSchedule } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
 import { arrivalsOf, type Arrivals } from '../../intake/data-sources/late-rows.ts';
@@ -34,6 +36,8 @@ export interface RunQuery {
   readonly endDate: string;
   readonly lookbackDays: number;
   readonly conversionEvent: string;
+  /** How channels are called, by the rules that were in force when the run began. */
+  readonly naming?: ChannelNaming | undefined;
   /** When the run began: days that lie far ahead of it are none of the source. */
   readonly now: Date;
   /** Results of experiments that share days with the range; none where absent. */
@@ -81,7 +85,7 @@ async function workOn(services: RunWorkerServices, job: Job<RunJob>, cancelled: 
     const found = await compute(services, { ...job, signal: AbortSignal.any([job.signal, cancelled]) }, { ...begun, source }, (event) => progress.push(event.kind === 'CHANNEL_RESULT' ? { ...event, shown } : event));
     progress.push({ kind: 'PROGRESS', stage: 'signing', progress: 0.98, message: 'Signing the result' });
     await progress.drain();
-    await throughOutages(job.signal, () => completeRun(services, run, { ...found, arrivals: begun.arrivals }));
+    await throughOutages(job.signal, () => completeRun(services, run, { ...found, arrivals: begun.arrivals, channelRulesDigest: digestOf(begun.naming) }));
   } catch (error) {
     // What is still being written would take the numbers of the events that follow, of another attempt or of the failure.
     await progress.drain();
@@ -108,6 +112,7 @@ interface Begun {
   readonly source: DataSource | null;
   readonly experiments: readonly MeasuredEffect[];
   readonly recordedDays: RunProvenance['recordedDays'];
+  readonly naming: ChannelNaming | undefined;
   readonly arrivals: Arrivals | null;
   readonly at: Date;
 }
@@ -121,9 +126,10 @@ async function begin(services: RunWorkerServices, { attributionId, revision, ...
     const source = await new DataSourceStore(em).find(attribution.dataSourceId);
     const experiments = attribution.model === 'causal' ? await new ExperimentStore(em).overlapping(attribution, { start: attribution.dateStart, end: attribution.dateEnd }) : [];
     const recordedDays = await sourceDays(em, attribution.dataSourceId);
+    const naming = await channelNamingOf(em, attribution.dataSourceId);
     const arrivals = await arrivalsOf(em, attribution.dataSourceId);
     await em.flush();
-    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, arrivals, at: services.clock() };
+    return { attribution, source, experiments: experiments.map(measuredEffect), recordedDays, naming, arrivals, at: services.clock() };
   });
 }
 
@@ -144,6 +150,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
     endDate: attribution.dateEnd,
     lookbackDays: attribution.lookbackWindowDays,
     conversionEvent: attribution.conversionEvent,
+    naming: begun.naming,
     now: begun.at,
     experiments,
     earliestDay: source.statistics?.earliest ?? null,
@@ -159,7 +166,7 @@ async function compute(services: RunWorkerServices, job: Job<RunJob>, begun: Beg
   }
   const data = await throughOutages(job.signal, () => services.loadRunData(query, isSlowed ? () => undefined : announce, job.signal), (ms) => pause(job, ms));
   services.logger.info({ attribution: publicId('attr', attribution.id), revision: job.data.revision, attempt: job.attempt, journeys: data.totals.journeys }, 'analysis started');
-  const parameters = parametersOf(attribution, source);
+  const parameters = parametersOf(attribution, source, begun.naming);
   const isLarge = isLargeRun(Math.max(data.paths.steps.length, data.events?.timeS.length ?? 0), data.paths.channels.length);
   if (isLarge) await job.turnOutLarge();
   const pool = services.pool.of(attribution.accountId, isLarge);
@@ -204,7 +211,7 @@ async function rememberVerification(database: Database, source: DataSource, part
   await database.asTenant(wholeAccount(source), (em) => em.execute(`update attribution.data_sources set verified_parts = ? where id = ?`, [parts, source.id]));
 }
 
-function parametersOf(attribution: Attribution, source: DataSource): RunParameters {
+function parametersOf(attribution: Attribution, source: DataSource, naming: ChannelNaming | undefined): RunParameters {
   return {
     model: attribution.model,
     granularity: attribution.granularity,
@@ -215,6 +222,7 @@ function parametersOf(attribution: Attribution, source: DataSource): RunParamete
     markovOrder: attribution.markovOrder,
     baselineChannels: attribution.baselineChannels ?? source.baselineChannels,
     currency: source.currency ?? 'USD',
+    channelRulesDigest: digestOf(naming),
     seed: `${attribution.dataSourceId}/${attribution.dateStart}/${attribution.dateEnd}`,
   };
 }

@@ -9,6 +9,8 @@ import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
 import type { SqlEntityManager } from '../../../../platform/postgres/database.ts';
 import type { PubSub } from '../../../../platform/postgres/pub-sub.ts';
+import { namedSource } from '../../intake/channel-rules/channel-rule-store.ts';
+import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { namesOf } from '../../intake/data-sources/channel-names.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
@@ -50,7 +52,7 @@ export interface RunAttributionServices extends SourceServices {
   /** Address of the REST door, `/v1` included. */
   readonly publicBaseUrl: string;
   /** The channels that a source has rows of. */
-  readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
   readonly isAgent: IsAgent;
   readonly clock: () => Date;
 }
@@ -75,8 +77,8 @@ export async function runAttribution(services: RunAttributionServices, principal
   const { agentId } = input;
   const namedAgentId = agentId === undefined ? null : await servingAgent(services.isAgent, principal, agentId);
   // Asked first, since the columnar store knows nothing of workspaces and environments.
-  const { accountId: ownerId } = await requireSource(services, principal, dataSourceId, '/data_source_id');
-  if (input.channels !== undefined) await refuseUnknownChannels(services, ownerId, dataSourceId, input.channels);
+  const found = await requireSource(services, principal, dataSourceId, '/data_source_id');
+  if (input.channels !== undefined) await refuseUnknownChannels(services, await namedSource(services.database, principal, found), input.channels);
 
   return services.database.asTenant(principal, async (em) => {
     const source = await new DataSourceStore(em).require(dataSourceId);
@@ -126,8 +128,8 @@ function columnsOf(range: DateRange) {
   return { dateStart: range.start, dateEnd: range.end };
 }
 
-async function refuseUnknownChannels(services: RunAttributionServices, accountId: Uuid, dataSourceId: Uuid, wanted: readonly string[]): Promise<void> {
-  const known = await services.channelsOf(accountId, dataSourceId);
+async function refuseUnknownChannels(services: RunAttributionServices, source: SourceKey, wanted: readonly string[]): Promise<void> {
+  const known = await services.channelsOf(source);
   const unknown = wanted.findIndex((channel) => !known.includes(channel));
   if (unknown < 0) return;
   const param = `/channels/${unknown}`;

@@ -30,6 +30,8 @@ export interface TrustEvidence {
     readonly inputsDigest: string;
     readonly seed: string;
     readonly codeVersion: string;
+    /** Names the channel rules that the rows were read by; absent for none. */
+    readonly channelRulesDigest?: string;
   };
 }
 

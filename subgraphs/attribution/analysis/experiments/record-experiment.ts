@@ -5,6 +5,8 @@ import type { Principal } from '../../../../schema/principal.ts';
 import { parseGraphInput } from '../../../../platform/graph/parse-input.ts';
 import type { Settle } from '../../../../services/idempotency/exactly-once.ts';
 import { newUuid, publicId, requireUuid, uuid, type Uuid } from '../../../../platform/identifiers.ts';
+import { namedSource } from '../../intake/channel-rules/channel-rule-store.ts';
+import type { SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { namesOf } from '../../intake/data-sources/channel-names.ts';
 import type { DataSource } from '../../intake/data-sources/data-source.ts';
 import { DataSourceStore } from '../../intake/data-sources/data-source-store.ts';
@@ -15,7 +17,7 @@ import { ExperimentStore } from './experiment-store.ts';
 
 export interface ExperimentServices extends SourceServices {
   /** The channels that a source has rows of. */
-  readonly channelsOf: (accountId: Uuid, dataSourceId: Uuid) => Promise<readonly string[]>;
+  readonly channelsOf: (source: SourceKey) => Promise<readonly string[]>;
   readonly clock: () => Date;
 }
 
@@ -38,7 +40,7 @@ export async function recordExperiment(services: ExperimentServices, principal: 
   const dataSourceId = requireUuid('ds', input.dataSourceId, 'data source', '/data_source_id');
   const source = await requireSource(services, principal, dataSourceId, '/data_source_id');
   const currency = currencyOf(source, input.currency ?? null);
-  refuseUnknownChannel(input.channel, await services.channelsOf(source.accountId, dataSourceId));
+  refuseUnknownChannel(input.channel, await services.channelsOf(await namedSource(services.database, principal, source)));
 
   return services.database.asTenant(principal, async (em) => {
     // The lock keeps two equal requests from both finding nothing.

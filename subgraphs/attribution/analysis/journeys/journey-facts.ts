@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { OF_SOURCE, sourceParams } from '../../intake/touchpoints/source-key.ts';
+import { conversionsOf, storedPathsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
+import { OF_SOURCE, sourceParams, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import type { CountedTouches } from '../../intake/touchpoints/stored-rows.ts';
 import { assertFewChannels, MAX_CHANNELS } from '../../intake/touchpoints/touchpoint-store.ts';
 import type { JourneyQuery, TimeSpan } from './journey-query.ts';
@@ -43,13 +44,13 @@ const countsOf = (isCounted: boolean): string => (isCounted ? `countIf(${inSpan(
 const campaignsOf = (table: string): string => `SELECT 'campaigns', toString(campaign), 0, 0, 0, 0, 0. FROM (SELECT DISTINCT campaign FROM ${table} WHERE ${OF_SOURCE} AND campaign != '' LIMIT ${MAX_CAMPAIGNS + 1})`;
 
 /** A row per name; duplicates don't matter to it. Groups and distinct values are of the dictionary's numbers, so that a name is looked at once. */
-const factsStatement = (isCounted: boolean): string => `
+const factsStatement = (key: SourceKey, isCounted: boolean): string => `
   SELECT 'touchpoints' AS kind, toString(channel) AS name, countIf(${inSpan('from', 'until')}) AS events, max(event_id != '') AS with_ids, ${LATEST} AS latest, ${countsOf(isCounted)}
-    FROM touchpoints WHERE ${OF_SOURCE} GROUP BY touchpoints.channel
+    FROM ${touchpointsOf(key, '')} WHERE ${OF_SOURCE} GROUP BY touchpoints.channel
   UNION ALL
-  SELECT 'conversions', toString(channel), countIf(${inSpan('from', 'until')}), max(event_id != ''), ${LATEST}, 0, 0. FROM conversions WHERE ${OF_SOURCE} GROUP BY conversions.channel
+  SELECT 'conversions', toString(channel), countIf(${inSpan('from', 'until')}), max(event_id != ''), ${LATEST}, 0, 0. FROM ${conversionsOf(key, '')} WHERE ${OF_SOURCE} GROUP BY conversions.channel
   UNION ALL
-  SELECT 'paths', toString(step), count(), 0, 0, 0, 0. FROM paths LEFT ARRAY JOIN path AS step WHERE ${OF_SOURCE} GROUP BY step
+  SELECT 'paths', toString(step), count(), 0, 0, 0, 0. FROM ${storedPathsOf(key)} LEFT ARRAY JOIN path AS step WHERE ${OF_SOURCE} GROUP BY step
   UNION ALL
   ${campaignsOf('touchpoints')} UNION ALL ${campaignsOf('conversions')}`;
 
@@ -60,7 +61,7 @@ const factsStatement = (isCounted: boolean): string => `
 export async function readJourneyFacts(clickhouse: ClickHouse, query: JourneyQuery, range: TimeSpan, widest: TimeSpan): Promise<JourneyFacts> {
   const isCounted = query.countsTouches === true;
   const params = { ...sourceParams(query), from: widest.startMs, until: widest.endMs, observed_before: query.observedBefore?.getTime() ?? NEVER_MS, ...(isCounted ? { start: range.startMs, end: range.endMs } : {}) };
-  const rows = await clickhouse.rows(factsStatement(isCounted), FactsRow, { params, settings: NAMES_SETTINGS, timeoutMs: TIMEOUT_MS });
+  const rows = await clickhouse.rows(factsStatement(query, isCounted), FactsRow, { params, settings: NAMES_SETTINGS, timeoutMs: TIMEOUT_MS });
   const of = (...kinds: readonly FactsRow['kind'][]): FactsRow[] => rows.filter(({ kind }) => kinds.includes(kind));
   const names = (...kinds: readonly FactsRow['kind'][]): string[] => [...new Set(of(...kinds).map(({ name }) => name))].filter((name) => name !== '').toSorted(byCodePoint);
   const [channels, campaigns] = [names('touchpoints', 'conversions', 'paths'), names('campaigns')];

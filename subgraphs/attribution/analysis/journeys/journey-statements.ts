@@ -1,5 +1,5 @@
-import { CURRENT_PATHS } from '../../intake/touchpoints/current-paths.ts';
-import { OF_SOURCE } from '../../intake/touchpoints/source-key.ts';
+import { conversionsOf, currentPathsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
+import { OF_SOURCE, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 
 /**
  * An event as one 64-bit number that sorts by time, touches ahead of conversions of the same instant, then by the names of
@@ -18,6 +18,7 @@ export const REVENUE_SCALE = 10_000;
 
 /** Which facts of a source shape its statements. */
 export interface EventShape {
+  readonly source: SourceKey;
   readonly withEventIds: boolean;
   readonly withCampaigns: boolean;
 }
@@ -33,12 +34,12 @@ export const inSpan = (from: string, until: string): string =>
   `ts >= fromUnixTimestamp64Milli({${from}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({${until}:Int64}, 'UTC')`;
 
 /** Touches and conversions of a span, one row each. Touches of channels that do not take part are left out. */
-const eventRows = (withCampaigns: boolean): string => `
+const eventRows = (source: SourceKey, withCampaigns: boolean): string => `
   SELECT user_id, ${packed(false, withCampaigns)} AS event, event_id, '' AS order_id, toInt64(0) AS amount
-  FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND channel IN {channels:Array(String)}
+  FROM ${touchpointsOf(source, 'FINAL')} WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND channel IN {channels:Array(String)}
   UNION ALL
   SELECT user_id, ${packed(true, withCampaigns)} AS event, event_id, order_id, toInt64(toDecimal128(revenue, 4) * ${REVENUE_SCALE}) AS amount
-  FROM conversions FINAL WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND conversion_event = {conversion_event:String}`;
+  FROM ${conversionsOf(source, 'FINAL')} WHERE ${OF_SOURCE} AND ${inSpan('from', 'until')} AND conversion_event = {conversion_event:String}`;
 
 const isConversion = (event: string): string => `bitTest(${event}, ${CONVERSION_BIT})`;
 const timeOf = (event: string): string => `bitShiftRight(${event}, ${TIME_SHIFT})`;
@@ -47,8 +48,8 @@ const timeOf = (event: string): string => `bitShiftRight(${event}, ${TIME_SHIFT}
  * Every user's events in order, and the amounts of the conversions in the same order. Events of one instant are told apart
  * by event id where the source has any; a conversion without one comes after the touches of its instant.
  */
-function users({ withEventIds, withCampaigns }: EventShape): string {
-  const rows = eventRows(withCampaigns);
+function users({ source, withEventIds, withCampaigns }: EventShape): string {
+  const rows = eventRows(source, withCampaigns);
   if (!withEventIds) {
     return `SELECT user_id, arraySort(groupArray(event)) AS events,
       arrayMap(conversion -> conversion.3, arraySort(groupArrayIf((event, order_id, amount), ${isConversion('event')}))) AS amounts
@@ -65,7 +66,7 @@ function users({ withEventIds, withCampaigns }: EventShape): string {
  * within the lookback before that event. A conversion's own click is its last touch. The order of the paths is fixed.
  * `touches` adds up to the touches of the range, whatever the lookback: each stands in a part that ends in the range.
  */
-export function pathStatement({ withEventIds }: Pick<EventShape, 'withEventIds'>): string {
+export function pathStatement({ source, withEventIds }: Omit<EventShape, 'withCampaigns'>): string {
   const start = '({start:Int64} - {from:Int64})';
   return `SELECT path, toFloat64(countIf(converts)) AS conversions, toFloat64(sum(toInt128(amount))) AS amounts, toFloat64(sum(abs(toInt128(amount)))) AS turnover, toFloat64(sum(toInt256(amount) * toInt256(amount))) AS squares, toFloat64(countIf(NOT converts)) AS nulls,
     toFloat64(sum(touched)) AS touches FROM (
@@ -73,7 +74,7 @@ export function pathStatement({ withEventIds }: Pick<EventShape, 'withEventIds'>
       arrayFilter(step -> step != ${NO_CHANNEL}, arrayMap(event -> toUInt16(bitAnd(event, ${2 ** CODE_BITS - 1})),
         arrayFilter(event -> ${timeOf('event')} + {lookback:UInt64} >= ${timeOf('part[-1]')}, part))) AS path
     FROM (
-      SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users({ withEventIds, withCampaigns: false })})
+      SELECT arrayReverseSplit(event -> ${isConversion('event')}, events) AS parts, arrayResize(amounts, length(parts)) AS part_amounts FROM (${users({ source, withEventIds, withCampaigns: false })})
     ) ARRAY JOIN parts AS part, part_amounts AS part_amount
     WHERE ${timeOf('part[-1]')} >= ${start}
   ) GROUP BY path ORDER BY path`;
@@ -85,12 +86,12 @@ export function eventStatement(shape: EventShape): string {
 }
 
 /** Paths that were uploaded as such: dated rows of the range, undated ones always. */
-export const STORED_PATHS_STATEMENT = `
+export const storedPathsStatement = (source: SourceKey): string => `
   SELECT arrayMap(step -> toUInt16(transform(step, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})), kept) AS path,
     toFloat64(sum(paths.conversions)) AS conversions, toFloat64(sum(paths.revenue) * ${REVENUE_SCALE}) AS amounts, toFloat64(sum(abs(paths.revenue)) * ${REVENUE_SCALE}) AS turnover, toFloat64(sum(paths.nulls)) AS nulls,
     length(path) * (conversions + nulls) AS touches
   FROM (
     SELECT arrayFilter(step -> step IN {channels:Array(String)}, arrayMap(step -> toString(step), stored.path)) AS kept, conversions, revenue, nulls
-    FROM ${CURRENT_PATHS} AS stored
+    FROM ${currentPathsOf(source)} AS stored
     WHERE dated = 0 OR (date >= toDate32(fromUnixTimestamp64Milli({start:Int64}, 'UTC')) AND date < toDate32(fromUnixTimestamp64Milli({until:Int64}, 'UTC')))
   ) AS paths GROUP BY path ORDER BY path`;

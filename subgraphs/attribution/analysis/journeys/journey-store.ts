@@ -9,7 +9,7 @@ import { ENGINE_FORMATS, fileText } from './file-format.ts';
 import { GrowingArray } from './growing-array.ts';
 import { readJourneyFacts, type JourneyFacts } from './journey-facts.ts';
 import { DAY_MS, spanOf, type JourneyEvents, type JourneyPaths, type JourneyQuery, type TimeSpan } from './journey-query.ts';
-import { CODE_BITS, eventStatement, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, STORED_PATHS_STATEMENT } from './journey-statements.ts';
+import { CODE_BITS, eventStatement, MAX_SPAN_MS, pathStatement, REVENUE_SCALE, storedPathsStatement } from './journey-statements.ts';
 import { fnv1a32 } from './user-hash.ts';
 
 /** Follow-up that PRAV needs behind the range, and how far back it looks for exposures (models: PRAV). */
@@ -46,8 +46,7 @@ export class JourneyStore {
    */
   async loadPaths(): Promise<JourneyPaths> {
     const facts = await this.facts();
-    const statement = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
-    return readPaths(this.#clickhouse.batches(statement, this.#options(facts, this.#journeySpan())), facts);
+    return readPaths(this.#clickhouse.batches(this.#pathStatement(facts), this.#options(facts, this.#journeySpan())), facts);
   }
 
   /** Every event of the window that PRAV needs around the range; null for a source of aggregated paths. */
@@ -55,7 +54,7 @@ export class JourneyStore {
     const facts = await this.facts();
     if (facts.holdsPaths) return null;
     const window = this.#eventWindow(facts);
-    const statement = eventStatement({ withEventIds: facts.withEventIds, withCampaigns: facts.campaigns.length > 0 });
+    const statement = eventStatement({ source: this.#query, withEventIds: facts.withEventIds, withCampaigns: facts.campaigns.length > 0 });
     const { events, campaigns } = await readEvents(this.#clickhouse.batches(statement, this.#options(facts, window)), facts, window.startMs);
     return { events, campaigns, tooManyCampaigns: facts.tooManyCampaigns, fromS: window.startMs / 1000, untilS: (window.endMs - 1) / 1000, observedUntilS: facts.latestMs / 1000 };
   }
@@ -66,15 +65,18 @@ export class JourneyStore {
    */
   async pathFile(format: ExportFormat, channels: readonly string[] | null, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const facts = await this.facts();
-    const paths = facts.holdsPaths ? STORED_PATHS_STATEMENT : pathStatement(facts);
     const names = 'arrayMap(step -> ({channels:Array(String)})[step + 1], steps)';
     const statement = `SELECT ${format === 'csv' ? fileText(format, `arrayStringConcat(${names}, ' > ')`) : names} AS path,
       conversions + nulls AS journeys, conversions, amounts / ${REVENUE_SCALE} AS revenue, nulls
-      FROM (SELECT path AS steps, conversions, amounts, nulls FROM (${paths}))
+      FROM (SELECT path AS steps, conversions, amounts, nulls FROM (${this.#pathStatement(facts)}))
       ${channels === null ? '' : `WHERE hasAny(${names}, {shown:Array(String)})`} ORDER BY journeys DESC, steps`;
     const { name, settings } = ENGINE_FORMATS[format];
     const options = this.#options(facts, this.#journeySpan());
     return this.#clickhouse.file(statement, name, { ...options, params: { ...options.params, shown: channels ?? [] }, settings: { ...options.settings, ...settings, max_bytes_before_external_sort: 100_000_000 }, signal });
+  }
+
+  #pathStatement({ holdsPaths, withEventIds }: JourneyFacts): string {
+    return holdsPaths ? storedPathsStatement(this.#query) : pathStatement({ source: this.#query, withEventIds });
   }
 
   /** The range with the lookback before it. */

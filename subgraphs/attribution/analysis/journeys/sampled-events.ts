@@ -1,5 +1,6 @@
 import { NO_CHANNEL, type EventTable } from '../../../../compute/journey-tables.ts';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import { conversionsOf, touchpointsOf } from '../../intake/touchpoints/named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from '../../intake/touchpoints/source-key.ts';
 import { wordLists } from './arrow-columns.ts';
 import { GrowingArray } from './growing-array.ts';
@@ -20,9 +21,9 @@ const WHERE = `${OF_SOURCE} AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UT
 const packed = (conversion: 0 | 1): string =>
   `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(ts)), 17) + ${conversion * 65_536} + transform(channel, {channels:Array(String)}, range(length({channels:Array(String)})), ${NO_CHANNEL})`;
 /** Rows as they lie on disk: one that came twice and was not merged yet repeats its own channel, which no count of transitions notices. */
-const STATEMENT = `SELECT arraySort(groupArray(event)) AS events FROM (
-    SELECT user_id, ${packed(0)} AS event FROM touchpoints WHERE ${WHERE} AND channel IN {channels:Array(String)}
-    UNION ALL SELECT user_id, ${packed(1)} AS event FROM conversions WHERE ${WHERE} AND conversion_event = {conversion_event:String}
+const statementOf = (source: SourceKey): string => `SELECT arraySort(groupArray(event)) AS events FROM (
+    SELECT user_id, ${packed(0)} AS event FROM ${touchpointsOf(source, '')} WHERE ${WHERE} AND channel IN {channels:Array(String)}
+    UNION ALL SELECT user_id, ${packed(1)} AS event FROM ${conversionsOf(source, '')} WHERE ${WHERE} AND conversion_event = {conversion_event:String}
   ) GROUP BY user_id`;
 
 /** The events of a sample of users in a span, without the value of their conversions and without the users' hashes: for counting transitions. */
@@ -35,7 +36,7 @@ export async function loadSampledEvents(clickhouse: ClickHouse, query: SampledEv
   const conversion = new GrowingArray(Uint8Array);
   let conversions = 0;
   userStart.append([0]);
-  for await (const batch of clickhouse.batches(STATEMENT, { params, timeoutMs: TIMEOUT_MS })) {
+  for await (const batch of clickhouse.batches(statementOf(query), { params, timeoutMs: TIMEOUT_MS })) {
     const { words, offsets } = wordLists(batch, 'events');
     for (let row = 0; row < batch.numRows; row += 1) {
       const count = offsets[row + 1]! - offsets[row]!;

@@ -65,6 +65,8 @@ const DataSourceSchema = defineEntity({
     error: p.json().$type<SourceError>().nullable(),
     /** State of the columnar store in which the rows were found to be those of the ingest record. */
     verifiedParts: p.text().nullable(),
+    /** Names the channel rules in force; null for none. */
+    channelRulesDigest: p.text().nullable(),
     /** An analysis of it was asked for with auto_refresh. */
     feedsRefreshes: p.boolean().default(false),
     /** Counted by the database with every change that a watcher sees. */

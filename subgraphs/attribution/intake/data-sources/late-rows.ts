@@ -24,7 +24,7 @@ export const LATE_ROWS_QUEUE: JobQueue<LateRowsJob> = {
 /** Files often come in a row; one look at what they changed is enough. */
 const SETTLE_S = 2;
 
-/** Names what a source has received so far: as long as it stays the same, no rows have come. */
+/** Names what a source has received so far, and its channel rules: as long as it stays the same, analyses find the same. */
 export type Arrivals = string;
 
 /**
@@ -55,7 +55,7 @@ export function lateRowsOf({ accountId, environment, id }: DataSource): LateRows
 
 /** Null for a source that was deleted. */
 export async function arrivalsOf(em: SqlEntityManager, dataSourceId: Uuid): Promise<Arrivals | null> {
-  const [row] = await em.execute<{ arrivals: string }[]>(`select concat_ws(' ', rows_accepted, last_sync) as arrivals from attribution.data_sources where id = ? and deleted_at is null`, [dataSourceId]);
+  const [row] = await em.execute<{ arrivals: string }[]>(`select concat_ws(' ', rows_accepted, last_sync, channel_rules_digest) as arrivals from attribution.data_sources where id = ? and deleted_at is null`, [dataSourceId]);
   return row?.arrivals ?? null;
 }
 

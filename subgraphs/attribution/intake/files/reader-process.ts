@@ -11,7 +11,7 @@ import { FRAME, FRAME_HEAD_BYTES, MAX_FRAME_BYTES, type FrameKind, type ReadingO
 /** Beside this file under its own extension: TypeScript in the checkout, JavaScript in a build. */
 const PROGRAM = fileURLToPath(new URL(`./reader/reader-program${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url));
 /** The reader reads its own program and the packages it needs, and nothing else of the machine but its files. */
-const CODE = ['.', '../../../../package.json', '../../../../node_modules', '../../../../../node_modules']
+const CODE = ['.', '../../../../schema/origins', '../../../../package.json', '../../../../node_modules', '../../../../../node_modules']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const WATCH_MS = 100;
 /** Behind whoever answers requests. */

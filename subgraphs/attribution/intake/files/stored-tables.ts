@@ -13,6 +13,8 @@ export const STORED_TABLES = {
     medium: 'String',
     cost: 'Decimal(18, 6)',
     event_type: 'String',
+    referrer: 'String',
+    click_id: 'String',
   },
   conversions: {
     order_id: 'String',

@@ -40,9 +40,12 @@ const STATEMENTS: readonly string[] = [
   `DROP TABLE IF EXISTS ${FORMER.join(', ')} SYNC`,
 ];
 
+/** Columns that tables of earlier versions lack. */
+const ADDED: readonly string[] = ['referrer', 'click_id'].map((column) => `ALTER TABLE touchpoints ADD COLUMN IF NOT EXISTS ${column} LowCardinality(String)`);
+
 /** Creates what is missing of the tables; any number of processes may do so at once. */
 export async function migrateColumnarTables(clickhouse: ClickHouse): Promise<void> {
-  await clickhouse.migrate(STATEMENTS);
+  await clickhouse.migrate([...STATEMENTS, ...ADDED]);
 }
 
 /** Every table that holds rows of a source. */

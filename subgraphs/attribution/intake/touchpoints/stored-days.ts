@@ -22,6 +22,9 @@ export interface StoredDays {
 const hashOf = (values: string, ...names: readonly string[]): string =>
   names.length === 0 ? `cityHash64(${values})` : `cityHash64(${values}) * bitOr(${names.map((name, index) => `cityHash64(${name}) * ${2 * index + 1}`).join(' + ')}, 1)`;
 
+/** Of what stands in place of a channel. A row without any of it has the hash that it always had. */
+const ORIGIN_HASH = `if(channel != '' AND referrer = '' AND click_id = '', 1, bitOr(cityHash64(source, medium, referrer, click_id), 1))`;
+
 /** Number of the day of a time, counted from 1970-01-01. */
 const DAY_OF_TIME = 'intDiv(toUnixTimestamp64Milli(ts), 86400000)';
 /** Stands for every day that is not on record: however many there are, they are one group. */
@@ -30,7 +33,7 @@ const recorded = (day: string): string => `if(${day} >= {first:Int64} AND ${day}
 const nameOf = (number: string): string => `if(${number} < 0, '${OTHER_DAYS}', toString(toDate32('1970-01-01') + ${number}))`;
 
 const statement = (final: 'FINAL' | ''): string => `
-  SELECT 'touchpoints' AS kind, ${nameOf('day')} AS date, count() AS stored, 0 AS steps, toString(sum(${hashOf('user_id, ts, event_id, cost', 'channel', 'campaign')})) AS digest
+  SELECT 'touchpoints' AS kind, ${nameOf('day')} AS date, count() AS stored, 0 AS steps, toString(sum(${hashOf('user_id, ts, event_id, cost', 'channel', 'campaign')} * ${ORIGIN_HASH})) AS digest
     FROM touchpoints ${final} WHERE ${OF_SOURCE} GROUP BY ${recorded(DAY_OF_TIME)} AS day
   UNION ALL SELECT 'conversions', ${nameOf('day')}, count(), 0, toString(sum(${hashOf('order_id, user_id, ts, event_id, revenue', 'conversion_event', 'channel', 'campaign')}))
     FROM conversions FINAL WHERE ${OF_SOURCE} GROUP BY ${recorded(DAY_OF_TIME)} AS day

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
-import { CURRENT_PATHS } from './current-paths.ts';
+import { currentPathsOf, spendOf, touchpointsOf } from './named-rows.ts';
 import { OF_SOURCE, sourceParams, type SourceKey } from './source-key.ts';
 
 const READ_TIMEOUT_MS = 120_000;
@@ -44,18 +44,18 @@ const dayAndChannel = (day: string): string => `bitShiftLeft(toUInt64(toInt32(${
 const inDays = (column: string): string => `${column} >= toDate32({start:String}) AND ${column} <= toDate32({end:String})`;
 
 /** Touches' own cost counts where nothing is stated; `stated` says whether anything is. */
-const touchStatement = (final: 'FINAL' | '', stated: boolean): string => `
-  SELECT 'touchpoints' AS kind, toString(channel) AS channel, count() AS stored, toFloat64(${stated ? `sumIf(cost, ${dayAndChannel('toDate32(ts)')} NOT IN (SELECT ${dayAndChannel('date')} FROM spend WHERE ${OF_SOURCE}))` : 'sum(cost)'}) AS money, 0. AS bought, 0. AS touched
-  FROM touchpoints ${final} WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:String}, 3, 'UTC') AND ts < toDateTime64(toDate32({end:String}) + 1, 3, 'UTC') GROUP BY touchpoints.channel`;
+const touchStatement = (key: SourceKey, final: 'FINAL' | '', stated: boolean): string => `
+  SELECT 'touchpoints' AS kind, toString(channel) AS channel, count() AS stored, toFloat64(${stated ? `sumIf(cost, ${dayAndChannel('toDate32(ts)')} NOT IN (SELECT ${dayAndChannel('date')} FROM ${spendOf(key, '')} WHERE ${OF_SOURCE}))` : 'sum(cost)'}) AS money, 0. AS bought, 0. AS touched
+  FROM ${touchpointsOf(key, final)} WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:String}, 3, 'UTC') AND ts < toDateTime64(toDate32({end:String}) + 1, 3, 'UTC') GROUP BY touchpoints.channel`;
 
-const OTHERS_STATEMENT = `
-  SELECT 'spend' AS kind, toString(channel) AS channel, count() AS stored, toFloat64(sum(spend)) AS money, 0. AS bought, 0. AS touched FROM spend FINAL WHERE ${OF_SOURCE} AND ${inDays('date')} GROUP BY spend.channel
+const othersStatement = (key: SourceKey): string => `
+  SELECT 'spend' AS kind, toString(channel) AS channel, count() AS stored, toFloat64(sum(spend)) AS money, 0. AS bought, 0. AS touched FROM ${spendOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ${inDays('date')} GROUP BY spend.channel
   UNION ALL
   SELECT 'conversions', '', count(), toFloat64(sum(toDecimal128(revenue, 4))), toFloat64(count()), 0. FROM conversions FINAL
     WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:String}, 3, 'UTC') AND ts < toDateTime64(toDate32({end:String}) + 1, 3, 'UTC') AND conversion_event = {conversion_event:String}
   UNION ALL
   SELECT 'paths', last, count(), toFloat64(sum(revenue)), toFloat64(sum(conversions)), toFloat64(sum(length(path) * (conversions + nulls)))
-    FROM (SELECT *, if(empty(path), '', toString(path[-1])) AS last FROM ${CURRENT_PATHS} WHERE dated = 0 OR (${inDays('date')})) GROUP BY last`;
+    FROM (SELECT *, if(empty(path), '', toString(path[-1])) AS last FROM ${currentPathsOf(key)} WHERE dated = 0 OR (${inDays('date')})) GROUP BY last`;
 
 /**
  * Counts a source's rows. `counted`: touches that another statement counted on its way, which is quick; where rows came twice they
@@ -63,12 +63,12 @@ const OTHERS_STATEMENT = `
  */
 export async function countStoredRows(clickhouse: ClickHouse, query: StoredRowsQuery, counted: Promise<CountedTouches> | null): Promise<StoredRows> {
   const read = { params: { ...sourceParams(query), start: query.dateRange[0], end: query.dateRange[1], conversion_event: query.conversionEvent }, timeoutMs: READ_TIMEOUT_MS };
-  const [others, known] = await Promise.all([clickhouse.rows(OTHERS_STATEMENT, Row, read), counted]);
+  const [others, known] = await Promise.all([clickhouse.rows(othersStatement(query), Row, read), counted]);
   const of = (kind: Row['kind']) => others.filter((row) => row.kind === kind);
   const isStated = of('spend').length > 0;
   // Which of the touches' own cost counts beside stated spend, only their days tell.
   const isKnown = known !== null && !(isStated && known.cost.size > 0);
-  const touches = isKnown ? rowsOf(known) : await clickhouse.rows(touchStatement(known === null ? 'FINAL' : '', isStated), Row, read);
+  const touches = isKnown ? rowsOf(known) : await clickhouse.rows(touchStatement(query, known === null ? 'FINAL' : '', isStated), Row, read);
   const sum = (rows: readonly Row[], value: (row: Row) => number): number => rows.reduce((total, row) => total + value(row), 0);
   const perChannel = (rows: readonly Row[], value: (row: Row) => number): Map<string, number> =>
     new Map([...Map.groupBy(rows, (row) => row.channel)].map(([channel, group]) => [channel, sum(group, value)] as const).filter(([, amount]) => amount !== 0));

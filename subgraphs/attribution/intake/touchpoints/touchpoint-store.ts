@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../../../../platform/clickhouse/client.ts';
+import type { ClickHouse, StatementOptions } from '../../../../platform/clickhouse/client.ts';
 import { ProblemError } from '../../../../schema/problems.ts';
+import { conversionsOf, spendOf, storedPathsOf, touchpointsOf } from './named-rows.ts';
 import { coverageOf } from '../data-sources/coverage.ts';
 import { UNDATED } from '../data-sources/source-days.ts';
 import type { MeasureSource } from '../data-sources/sync-data-source.ts';
@@ -37,7 +38,7 @@ export function assertFewChannels(channels: readonly string[]): void {
 export async function sourceChannels(clickhouse: ClickHouse, key: SourceKey): Promise<string[]> {
   // Each table is read no further than it takes to know that there are too many.
   const few = (name: string, table: string) => `SELECT name FROM (SELECT DISTINCT toString(${name}) AS name FROM ${table} WHERE ${OF_SOURCE} LIMIT ${MAX_CHANNELS + 2})`;
-  const named = [...['touchpoints', 'conversions', 'spend'].map((table) => few('channel', table)), few('arrayJoin(path)', 'paths')];
+  const named = [...[touchpointsOf, conversionsOf, spendOf].map((table) => few('channel', table(key, ''))), few('arrayJoin(path)', storedPathsOf(key))];
   const rows = await clickhouse.rows(
     `SELECT DISTINCT name FROM (${named.join(' UNION ALL ')}) WHERE name != '' ORDER BY name LIMIT ${MAX_CHANNELS + 1}`,
     z.object({ name: z.string() }),
@@ -90,7 +91,7 @@ export interface DailyTouches {
 /** Touches of some channels per day, in a range of UTC days, both inclusive. */
 export async function dailyTouches(clickhouse: ClickHouse, key: SourceKey, channels: readonly string[], [start, end]: readonly [string, string]): Promise<DailyTouches[]> {
   return clickhouse.rows(
-    `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches FROM touchpoints FINAL
+    `SELECT toString(toDate(ts)) AS date, toString(channel) AS channel, count() AS touches FROM ${touchpointsOf(key, 'FINAL')}
       WHERE ${OF_SOURCE} AND touchpoints.channel IN {channels:Array(String)} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC')
       GROUP BY date, channel ORDER BY date, channel`,
     z.object({ date: z.string(), channel: z.string(), touches: Count }),
@@ -126,10 +127,10 @@ function spendBy(names: string, clickhouse: ClickHouse, key: SourceKey, dateRang
     `SELECT ${names}, toFloat64(sum(if(rows_of_day > 0, stated, touched))) AS spend FROM (
       SELECT channel, campaign, stated, touched, sum(stated_rows) OVER (PARTITION BY date, channel) AS rows_of_day FROM (
         SELECT date, ${ofRow}, sum(spend) AS stated, count() AS stated_rows, toDecimal128(0, 6) AS touched
-          FROM spend FINAL WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel, campaign
+          FROM ${spendOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ${inRange('date')} GROUP BY date, channel, campaign
         UNION ALL
         SELECT toDate32(ts) AS date, ${ofRow}, toDecimal128(0, 6), 0, sum(cost)
-          FROM touchpoints FINAL WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
+          FROM ${touchpointsOf(key, 'FINAL')} WHERE ${OF_SOURCE} AND ts >= toDateTime64({start:Date32}, 3, 'UTC') AND ts < toDateTime64({end:Date32} + 1, 3, 'UTC') GROUP BY date, channel, campaign
       )
     ) GROUP BY channel, campaign HAVING spend > 0 ORDER BY channel, campaign LIMIT ${MAX_SPEND_PAIRS + 1}`,
     z.object({ channel: z.string(), campaign: z.string(), spend: z.number() }),
@@ -137,7 +138,7 @@ function spendBy(names: string, clickhouse: ClickHouse, key: SourceKey, dateRang
   );
 }
 
-type ReadOptions = { readonly params: Record<string, string>; readonly timeoutMs: number };
+type ReadOptions = Pick<StatementOptions, 'params' | 'timeoutMs'>;
 
 /**
  * Per user in time order, `arrayFill` carries the last touch forward to every conversion: linear, however many there are.

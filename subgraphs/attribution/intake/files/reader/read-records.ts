@@ -98,7 +98,7 @@ class RecordTables implements RowSink {
       if (fault !== null) return this.#rejectCell(line, fault, cells, place);
     }
     const fault = this.#shape.fault();
-    if (fault !== null) return this.#rejectCell(line, fault.code, cells, this.#layout.columns.get(fault.column)!);
+    if (fault !== null) return this.#rejectFault(line, fault, cells);
     this.#take(line);
   }
 
@@ -150,6 +150,13 @@ class RecordTables implements RowSink {
     this.#handover.block({ table: table.name, rows, currency: currency?.settled ?? DEFAULT_CURRENCY }, nativeBlock(table.columns, rows));
     for (const column of table.columns) column.clear();
     this.#rows.set(table, 0);
+  }
+
+  /** A column that the file does not have is not to blame: the row as a whole is. */
+  #rejectFault(line: number, { column, code }: NonNullable<ReturnType<RecordShape['fault']>>, cells: RowCells): void {
+    const place = this.#layout.columns.get(column);
+    if (place === undefined) this.#reject(line, '', code, '');
+    else this.#rejectCell(line, code, cells, place);
   }
 
   #rejectCell(line: number, code: RejectCode, cells: RowCells, place: number): void {

@@ -1,3 +1,4 @@
+import { CLICK_KINDS, type ClickKind } from '../../../../../schema/origins/click-kinds.ts';
 import type { ProblemDetail } from '../../../../../schema/problems.ts';
 import { printable } from '../printable.ts';
 import { invalidFile, type RefusedFileError } from './refused-file.ts';
@@ -16,6 +17,8 @@ const ALIASES = {
   medium: ['utm_medium'],
   cost: ['touch_cost'],
   event_type: ['interaction_type'],
+  referrer: ['page_referrer', 'referrer_url'],
+  click_id: [],
   order_id: ['transaction_id'],
   revenue: ['total_conversion_value', 'conversion_value', 'order_value'],
   currency: ['currency_code'],
@@ -29,6 +32,7 @@ const ALIASES = {
   path: ['journey_path', 'channel_path'],
   conversions: ['total_conversions'],
   nulls: ['total_null', 'total_nulls'],
+  ...(Object.fromEntries(CLICK_KINDS.map((kind) => [kind, []])) as unknown as Record<ClickKind, readonly string[]>),
 } as const satisfies Record<string, readonly string[]>;
 
 export type CanonicalColumn = keyof typeof ALIASES;
@@ -44,10 +48,13 @@ interface KindShape {
   readonly excluded: readonly CanonicalColumn[];
 }
 
+/** What says where a touch came from; one of them will do. */
+const ORIGINS = ['channel', 'source', 'medium', 'referrer', 'click_id', ...CLICK_KINDS] as const;
+
 const SHAPES: readonly KindShape[] = [
   {
-    kind: 'events', required: ['user_id', 'timestamp', 'channel', 'conversion'],
-    optional: ['event_id', 'campaign', 'source', 'medium', 'cost', 'event_type', 'revenue', 'currency', 'order_id', 'new_customer', 'conversion_event'],
+    kind: 'events', required: ['user_id', 'timestamp', 'conversion'], anyOf: ORIGINS,
+    optional: [...ORIGINS, 'event_id', 'campaign', 'cost', 'event_type', 'revenue', 'currency', 'order_id', 'new_customer', 'conversion_event'],
     excluded: ['path', 'nulls', 'spend', 'impressions'],
   },
   {
@@ -56,7 +63,7 @@ const SHAPES: readonly KindShape[] = [
     excluded: ['path', 'nulls', 'spend', 'impressions', 'conversion', 'cost'],
   },
   {
-    kind: 'touchpoints', required: ['user_id', 'timestamp', 'channel'], optional: ['event_id', 'campaign', 'source', 'medium', 'cost', 'event_type'],
+    kind: 'touchpoints', required: ['user_id', 'timestamp'], anyOf: ORIGINS, optional: [...ORIGINS, 'event_id', 'campaign', 'cost', 'event_type'],
     excluded: ['path', 'nulls', 'spend', 'impressions', 'conversion', 'revenue', 'order_id'],
   },
   {
@@ -154,7 +161,9 @@ function unrecognised(header: readonly string[], columns: ReadonlyMap<CanonicalC
   return invalidFile('unrecognised_columns', `The columns ${found} ${what}. ${wanted}. Rename them, or send a mapping.`);
 }
 
+const isClickKind = (name: string): boolean => (CLICK_KINDS as readonly string[]).includes(name);
+
 function anyOfMissing(shape: KindShape, columns: ReadonlyMap<CanonicalColumn, number>): string[] {
   const anyOf = shape.anyOf ?? [];
-  return anyOf.length === 0 || anyOf.some((name) => columns.has(name)) ? [] : [anyOf.join(' or ')];
+  return anyOf.length === 0 || anyOf.some((name) => columns.has(name)) ? [] : [anyOf.filter((name) => !isClickKind(name)).join(' or ')];
 }

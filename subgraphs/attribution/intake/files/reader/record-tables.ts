@@ -1,6 +1,7 @@
 import { STORED_TABLES, type StoredTable } from '../stored-tables.ts';
 import { IntegerColumn, TextColumn, TextListColumn, type BlockColumn } from './block-columns.ts';
 import { CurrencyCell, FlagCell, NumberCell, PathCell, TextCell, TimeCell, type Cell, type TimeBounds } from './cells.ts';
+import { ClickCells, ReferrerCell } from './origin-cells.ts';
 import type { CanonicalColumn, RecordKind } from './record-kind.ts';
 
 /** A cell of a row and where it stands in the file; `place` is -1 for a column that the file does not have. */
@@ -81,15 +82,15 @@ function touchCells({ bounds }: ShapeOptions) {
   return {
     user_id: new TextCell(true), timestamp: new TimeCell(bounds, true), event_id: new TextCell(false), campaign: new TextCell(false),
     source: new TextCell(false), medium: new TextCell(false), cost: new NumberCell(6, { isRequired: false, mayBeNegative: false }),
-    event_type: new TextCell(false),
+    event_type: new TextCell(false), channel: new TextCell(false), referrer: new ReferrerCell(),
   };
 }
 
-function touchTable(cells: ReturnType<typeof touchCells>, channel: TextCell): RecordTable {
+function touchTable(cells: ReturnType<typeof touchCells>, clicks: ClickCells): RecordTable {
   return tableFilledBy('touchpoints', {
-    user_id: text(cells.user_id), ts: number(cells.timestamp), event_id: text(cells.event_id), channel: text(channel),
+    user_id: text(cells.user_id), ts: number(cells.timestamp), event_id: text(cells.event_id), channel: text(cells.channel),
     campaign: text(cells.campaign), source: text(cells.source), medium: text(cells.medium), cost: number(cells.cost),
-    event_type: text(cells.event_type),
+    event_type: text(cells.event_type), referrer: (column) => cells.referrer.addTo(column), click_id: (column) => clicks.addTo(column),
   });
 }
 
@@ -97,24 +98,31 @@ const placed = (cells: Readonly<Partial<Record<CanonicalColumn, Cell>>>): Placed
   Object.entries(cells).map(([column, cell]) => ({ column: column as CanonicalColumn, cell }));
 
 function touchShape(options: ShapeOptions): RecordShape {
-  const cells = { ...touchCells(options), channel: new TextCell(true) };
-  const table = touchTable(cells, cells.channel);
-  return { cells: placed(cells), currency: null, fault: NO_FAULT, tables: [table], tableOf: () => table, timeMs: () => cells.timestamp.ms };
+  const cells = touchCells(options);
+  const clicks = new ClickCells();
+  const table = touchTable(cells, clicks);
+  return { cells: placed({ ...cells, ...clicks.cells }), currency: null, fault: () => originFault(cells, clicks), tables: [table], tableOf: () => table, timeMs: () => cells.timestamp.ms };
 }
 
-/** Touches and conversions in one table. A touch needs a channel; on a conversion the channel is the click that closed it, if any. */
+/** A touch whose channel nothing tells. */
+function originFault({ channel, source, medium, referrer }: ReturnType<typeof touchCells>, clicks: ClickCells): ReturnType<RecordShape['fault']> {
+  return channel.isEmpty && source.isEmpty && medium.isEmpty && referrer.isEmpty && clicks.isEmpty ? { column: 'channel', code: 'missing_value' } : null;
+}
+
+/** Touches and conversions in one table. A touch needs a channel, or what tells it; on a conversion the channel is the click that closed it, if any. */
 function eventShape(options: ShapeOptions): RecordShape {
   const cells = {
-    ...touchCells(options), conversion: new FlagCell(0), channel: new TextCell(false), order_id: new TextCell(false),
+    ...touchCells(options), conversion: new FlagCell(0), order_id: new TextCell(false),
     revenue: new NumberCell(4, { isRequired: false, mayBeNegative: true }), currency: new CurrencyCell(options.currency),
     new_customer: new FlagCell(-1), conversion_event: new TextCell(false),
   };
-  const touches = touchTable(cells, cells.channel);
+  const clicks = new ClickCells();
+  const touches = touchTable(cells, clicks);
   const conversions = conversionTable(cells);
   const isTouch = () => cells.conversion.value === 0;
   return {
-    cells: placed(cells), currency: cells.currency, tables: [touches, conversions],
-    fault: () => (isTouch() && cells.channel.isEmpty ? { column: 'channel', code: 'missing_value' } : null),
+    cells: placed({ ...cells, ...clicks.cells }), currency: cells.currency, tables: [touches, conversions],
+    fault: () => (isTouch() ? originFault(cells, clicks) : null),
     tableOf: () => (isTouch() ? touches : conversions),
     timeMs: () => cells.timestamp.ms,
   };

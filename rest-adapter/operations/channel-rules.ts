@@ -1,0 +1,4 @@
+import { channelRules } from '../../schema/contract/channel-rules.ts';
+import { operationsOf } from '../contract-operations.ts';
+
+export const channelRuleOperations = operationsOf(channelRules);
