@@ -150,6 +150,17 @@ describe('channel rules', () => {
     expect((await caller.get(`/data-sources/${raw}/channel-rules`)).body['rules']).toEqual([rule]);
   });
 
+  test('as many and as long rules as there may be are kept and followed', async () => {
+    const text = (place: number) => `${'é'.repeat(20)}${place}`;
+    const rules = Array.from({ length: 200 }, (_, place) => ({
+      match: { channel: text(place), source: text(place), medium: text(place), referrer: text(place), click_id: text(place), campaign_regex: `^${text(place)}$` }, channel: text(place),
+    }));
+    const set = await put(raw, [...rules.slice(1), { match: { channel: 'email' }, channel: 'letters' }]);
+    expect({ status: set.status, error: set.body['error'] }).toEqual({ status: 200 });
+    const run = await analyse(raw, { model: 'markov', channels: ['letters'] });
+    expect(run).toMatchObject({ status: 'completed', channel_impact: [{ channel: 'letters' }] });
+  });
+
   test('the graph refuses the same in the same words', async () => {
     const { errors } = await caller.graphql('mutation ($input: SetChannelRulesInput!) { setChannelRules(input: $input) { trust { hreiScore } } }', { input: { dataSourceId: raw, rules: [{ match: { channel: null }, channel: 'x' }] } });
     expect(errors).toHaveLength(1);
