@@ -26,6 +26,8 @@ export const CAMPAIGN_MEMBERS = ['channel', 'campaignRegex'] as const;
 export interface ChannelExpression {
   /** Columns of its own: places of the row's texts in the lists of words that rules know; 0 for none. */
   readonly words: readonly string[];
+  /** One number for the words of each set of members that rules ask for. */
+  readonly keys: readonly string[];
   /** Place of the default in {@link DEFAULT_CHANNELS}, from 1; 0 where the file names a channel. */
   readonly gap: string;
   /** Place of the first rule that matches, from 1; behind the last where none does. */
@@ -49,16 +51,21 @@ export function channelExpression({ rules, fillsGaps = false }: ChannelNaming, m
   if (fitting.length === 0 && !hasGaps) return null;
   const asked = TEXT_MEMBERS.filter((member) => fitting.some(({ match }) => match[member] !== undefined));
   const none = rules.length + 1;
+  const sets = [...new Set(fitting.map(({ match }) => textsOf(match).join()))];
   const alike = [...Map.groupBy(fitting, ({ match }) => JSON.stringify([textsOf(match), match.campaignRegex])).values()];
   return {
     words: [...asked.map((member) => `${placeOf(member, lists.words[member].size)} AS ${wordOf(member)}`), ...(hasGaps ? DEFAULT_COLUMNS : [])],
+    keys: sets.map((set, place) => `${keyOf(set === '' ? [] : (set.split(',') as TextMember[]))} AS rule_key_${place}`),
     gap: hasGaps ? DEFAULT_PLACE : '0',
-    rule: `least(${[none, none, ...alike.map((group) => firstOf(group, lists, none))].join(', ')})`,
+    rule: `least(${[none, none, ...alike.map((group) => firstOf(group, sets, lists, none))].join(', ')})`,
     // Behind the names of rules, one place for the file's own and then the defaults: one look, where an `if` of each would be slow.
     name: `rule + (rule = ${none}) * gap`,
     channel: `if(name = ${none}, toString(channel), arrayConcat({rule_names:Array(String)}, [''], ${DEFAULT_CHANNELS})[name])`,
   };
 }
+
+const weightOf = (position: number): number => WORDS_OF_MEMBER ** position;
+const keyOf = (members: readonly TextMember[]): string => ['toUInt64(0)', ...members.map((member, position) => `toUInt64(${wordOf(member)}) * ${weightOf(position)}`)].join(' + ');
 
 interface PlacedMatch {
   readonly match: ChannelRule['match'];
@@ -66,17 +73,17 @@ interface PlacedMatch {
 }
 
 /** Place of the first match of a row among those that ask for the same members and the same expression. */
-function firstOf(group: readonly PlacedMatch[], { words, regexes }: RuleLists, none: number): string {
+function firstOf(group: readonly PlacedMatch[], sets: readonly string[], { words, regexes }: RuleLists, none: number): string {
   const [{ match: { campaignRegex: regex, ...texts } }] = group as readonly [PlacedMatch, ...PlacedMatch[]];
   const members = textsOf(texts);
-  const weightOf = (position: number): number => WORDS_OF_MEMBER ** position;
   const firsts = new Map<number, number>();
   for (const { match, place } of group) {
     const key = members.reduce((sum, member, position) => sum + weightOf(position) * wordPlace(words[member], spelt(member, match[member]!)), 0);
     if (!firsts.has(key)) firsts.set(key, place);
   }
-  const key = members.map((member, position) => `toUInt64(${wordOf(member)}) * ${weightOf(position)}`).join(' + ');
-  const first = members.length === 0 ? String(group[0]!.place) : `transform(${key}, [${[...firsts.keys()].join(', ')}], [${[...firsts.values()].join(', ')}], ${none})`;
+  const key = `rule_key_${sets.indexOf(members.join())}`;
+  const [only] = firsts;
+  const first = firsts.size === 1 ? `if(${key} = ${only![0]}, ${only![1]}, ${none})` : `transform(${key}, [${[...firsts.keys()].join(', ')}], [${[...firsts.values()].join(', ')}], ${none})`;
   return regex === undefined ? first : `if(match(campaign, {rule_regex_${regexes.indexOf(regex)}:String}), ${first}, ${none})`;
 }
 

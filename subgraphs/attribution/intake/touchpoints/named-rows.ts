@@ -51,7 +51,9 @@ function named(table: string, final: Final, { naming }: SourceKey, members: Para
   const channel = isEmptyKept ? `if(channel = '', '', ${expression.channel})` : expression.channel;
   return `(SELECT * REPLACE (toLowCardinality(${channel}) AS channel) FROM (
     SELECT *, ${expression.name} AS name FROM (
-      SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
+      SELECT *, ${expression.rule} AS rule, ${expression.gap} AS gap FROM (
+        SELECT ${['*', ...expression.keys].join(', ')} FROM (SELECT ${['*', ...expression.words].join(', ')} FROM ${table} ${final} WHERE ${OF_SOURCE})
+      )
     )
   )) AS ${table}`;
 }
