@@ -44,12 +44,12 @@ const TOO_MUCH_TO_READ = {
 function readRunData(store: ClickHouse): LoadRunData {
   return async (asked, onStage, signal) => {
     const clickhouse = interruptible(store, signal);
+    onStage('loading');
+    onStage('building_journeys');
     const query = await withoutGaps(clickhouse, asked);
     const { accountId, dataSourceId, naming, lookbackDays, conversionEvent } = query;
     const source = { accountId, dataSourceId, naming };
     const dateRange = [query.startDate, query.endDate] as const;
-    onStage('loading');
-    onStage('building_journeys');
     // Before anything is read that has a row per channel.
     await sourceChannels(clickhouse, query).catch(failedWhereInvalid);
     const spendRead = sourceSpend(clickhouse, query, dateRange);
