@@ -20,7 +20,8 @@ const commands = {
 /** Test files wait for servers and leases half of their time: four at a time keep two cores busy. */
 const SIDE_BY_SIDE = '--maxWorkers=4';
 /** What measures how soon something happens: one at a time. */
-const ALONE = 'test/(faults/(admission|database-outage|graceful-stop|graphql-bombs\\.long)|services/webhooks/delivery-pace\\.long)\\.test';
+const ALONE = 'test/faults/(admission|database-outage|graceful-stop)\\.test';
+const ALONE_IN_LONG_RUN = 'test/(faults/(graphql-bombs\\.long|hostile-files)|services/webhooks/delivery-pace\\.long)\\.test';
 /** Of files that are no part of `npm test`. */
 const LONG = '\\.long\\.test\\.ts$';
 /** What a test file says that does more, or something else, in the long run: see test/run-length.ts. */
@@ -32,12 +33,11 @@ const HAS_LONGER_RUN = /\b(?:sized|LAYOUTS)\b/;
 const SEED = '--seed=380154';
 /** Exit codes above it: ended by a signal. */
 const SIGNALLED = 128;
-const ignoring = (...patterns) => ['/node_modules/', ...patterns].map((pattern) => `--testPathIgnorePatterns=${pattern}`);
 
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  return sideBySideThenAlone([], ignoring('/test/browser/', LONG));
+  return sideBySideThenAlone(testFiles((_text, file) => !new RegExp(`/browser/|${LONG}`).test(file)), ALONE);
 }
 
 /** What has a longer run, or what the arguments choose of it. */
@@ -45,16 +45,15 @@ async function testLong(args) {
   process.env.LIFTGRAPH_TEST_RUN = 'long';
   if (args.length > 0) return jest(['--runInBand', ...args]);
   const files = testFiles((text, file) => file.endsWith('.long.test.ts') || HAS_LONGER_RUN.test(text));
-  return sideBySideThenAlone(files, ignoring('/test/browser/'));
+  return sideBySideThenAlone(files, ALONE_IN_LONG_RUN);
 }
 
-/** The files come first: what follows a pattern, Jest takes for another. */
-async function sideBySideThenAlone(files, options) {
-  const code = await jest([...files, SIDE_BY_SIDE, ...options, `--testPathIgnorePatterns=${ALONE}`]);
+async function sideBySideThenAlone(files, alone) {
+  const isAlone = (file) => new RegExp(alone).test(file);
+  const code = await jest([...files.filter((file) => !isAlone(file)), SIDE_BY_SIDE]);
   // Whoever ends the tests by a signal wants no more of them.
   if (code > SIGNALLED) return code;
-  const alone = testFiles((_text, file) => new RegExp(ALONE).test(file)).filter((file) => files.length === 0 || files.includes(file));
-  return (await jest([...alone, '--runInBand', ...options])) || code;
+  return (await jest([...files.filter(isAlone), '--runInBand'])) || code;
 }
 
 function testFiles(isMeant) {

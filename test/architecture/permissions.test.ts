@@ -15,7 +15,8 @@ const OPEN_FIELDS = [
   // Resolved by DataSourceResolver.resolveReference.
   'AttributionLinksResolver.dataSource',
 ];
-const FIELD_DECORATORS = ['Query', 'Mutation', 'Subscription', 'FieldResolver'];
+/** Of type-graphql, or of the types of a noun, as in `@ofSources.Query('listDataSources')`. */
+const FIELD_DECORATOR = /^(?:\w+\.)?(?:Query|Mutation|Subscription|FieldResolver)\(/;
 
 interface Field {
   readonly name: string;
@@ -45,7 +46,7 @@ function fieldsOf(text: string, guards: readonly string[] = []): Field[] {
     const decorators = member.function.decorators ?? [];
     const whole = [...decorators.map((decorator) => source(decorator.span)), source(member.span)].join('\n');
     definitions.set(name, whole);
-    if (name === 'resolveReference' || decorators.some(({ expression }) => FIELD_DECORATORS.some((known) => source((expression as { readonly span: Span }).span).startsWith(`${known}(`)))) found.push({ name: `${className}.${name}`, text: whole });
+    if (name === 'resolveReference' || decorators.some(({ expression }) => FIELD_DECORATOR.test(source((expression as { readonly span: Span }).span)))) found.push({ name: `${className}.${name}`, text: whole });
   };
   const visit = (item: ModuleItem | { readonly type: string }): void => {
     const statement = item as { type: string; declaration?: { type: string }; identifier?: { value: string }; body?: unknown; span: Span };
@@ -68,7 +69,7 @@ function fieldsOf(text: string, guards: readonly string[] = []): Field[] {
   return found.map((field) => ({ name: field.name, asserts: asserts(field.text) }));
 }
 
-const files = readdirSync(join(ROOT, 'subgraphs'), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, 'subgraphs', name));
+const files = ['subgraphs', 'services'].flatMap((room) => readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).map((name) => join(ROOT, room, name)));
 /** Functions whose first statement asserts, for resolvers that share more than an action. */
 const guards = files.filter((name) => name.endsWith('.ts')).flatMap((name) => [...readFileSync(name, 'utf8').matchAll(/^export function (\w+)\([^\n]*\{\n {2}const \w+ = assertAction\(/gm)].map((match) => match[1]!));
 const fields = files.filter((name) => name.endsWith('-resolver.ts')).flatMap((name) => fieldsOf(readFileSync(name, 'utf8'), guards));

@@ -156,7 +156,7 @@ function ofField(kind: Saying['kind'], field: string, argumentNames: readonly st
   const prefix = KIND_OF_FIELD[field];
   const idName = argumentNames.find((name) => name === 'id' || name.endsWith('Id'));
   const takesId = idName !== undefined || argumentNames.includes('input');
-  if (takesId && prefix === undefined) throw new Error(`the matrix does not know what kind of id ${field} takes: teach it`);
+  if (takesId && prefix === undefined) throw new Error(`no row of rest-adapter/contract.ts asks for ${field}; if that is meant, say in KIND_OF_FIELD what kind of id it takes`);
   const place: Place = idName === undefined ? 'body/dataSourceId' : 'path/id';
   const [declared, given] = !takesId ? ['', ''] : idName !== undefined ? ['($id: ID!)', `(${idName}: $id)`] : [`($input: ${field[0]!.toUpperCase()}${field.slice(1)}Input!)`, '(input: $input)'];
   return {

@@ -79,7 +79,8 @@ const MUTATIONS = [...mutationType.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) =>
 
 /** Methods of resolvers that are mutations and do not join. */
 function unjoined(text: string): string[] {
-  return text.split(/\n {2}(?=@(?:Mutation|Query|FieldResolver|Subscription)\()/).filter((member) => member.startsWith('@Mutation(') && !member.includes('exactlyOnce(')).map((member) => /\n {2}async (\w+)/.exec(member)?.[1] ?? member);
+  const members = text.split(/\n {2}(?=@(?:\w+\.)?(?:Mutation|Query|FieldResolver|Subscription)\()/);
+  return members.filter((member) => /^@(?:\w+\.)?Mutation\(/.test(member) && !member.includes('exactlyOnce(')).map((member) => /\n {2}async (\w+)/.exec(member)?.[1] ?? member);
 }
 
 test('every mutation has a sample', () => {
@@ -88,9 +89,10 @@ test('every mutation has a sample', () => {
 });
 
 test('every mutation joins', () => {
-  const resolvers = readdirSync(new URL('subgraphs', ROOT), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('-resolver.ts'));
-  expect(resolvers.flatMap((name) => unjoined(readFileSync(new URL(`subgraphs/${name}`, ROOT), 'utf8'))).filter((name) => WITHOUT_EFFECT[name] === undefined)).toEqual([]);
-  expect(unjoined('class X {\n  @Mutation(() => A)\n  async forgets() {\n    return act();\n  }\n\n  @Query(() => A)\n  async reads() {\n    return exactlyOnce();\n  }\n}')).toEqual(['forgets']);
+  const namesIn = (room: string) => readdirSync(new URL(room, ROOT), { recursive: true, encoding: 'utf8' }).map((name) => `${room}/${name}`);
+  const resolvers = ['subgraphs', 'services'].flatMap(namesIn).filter((name) => name.endsWith('-resolver.ts'));
+  expect(resolvers.flatMap((name) => unjoined(readFileSync(new URL(name, ROOT), 'utf8'))).filter((name) => WITHOUT_EFFECT[name] === undefined)).toEqual([]);
+  expect(unjoined('class X {\n  @Mutation(() => A)\n  async forgets() {\n    return act();\n  }\n\n  @ofX.Mutation("x")\n  async forgetsToo() {\n    return act();\n  }\n\n  @Query(() => A)\n  async reads() {\n    return exactlyOnce();\n  }\n}')).toEqual(['forgets', 'forgetsToo']);
 });
 
 interface Answered {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { errorBody } from '../../../rest-adapter/representations/error.ts';
+import { sized } from '../../run-length.ts';
 import type { HostileCase } from './cases.ts';
 
 /** Whom a case is sent by: an account of its own, so that none waits for another. */
@@ -19,8 +20,8 @@ export interface HostileAnswer {
   readonly elapsedMs: number;
 }
 
-/** No file takes longer to be answered, whatever it is. */
-export const HANG_MS = 10_000;
+/** No file takes longer to be answered, whatever it is; the short run does three other things at a time. */
+export const HANG_MS = sized({ short: 30_000, long: 10_000 });
 /** What a file can be refused with: none of them is about who sends it, how often, or what else goes on. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** What never belongs into an answer: frames of a stack, our files, the words of the databases. */
