@@ -37,7 +37,7 @@ const SIGNALLED = 128;
 /** The whole suite, or what the arguments choose. */
 async function test(args) {
   if (args.length > 0) return jest(['--runInBand', ...args]);
-  return sideBySideThenAlone(testFiles((_text, file) => !new RegExp(`/browser/|${LONG}`).test(file)), ALONE);
+  return sideBySideThenAlone([ignoring(LONG, ALONE)], testFiles((_text, file) => new RegExp(ALONE).test(file)));
 }
 
 /** What has a longer run, or what the arguments choose of it. */
@@ -45,15 +45,20 @@ async function testLong(args) {
   process.env.LIFTGRAPH_TEST_RUN = 'long';
   if (args.length > 0) return jest(['--runInBand', ...args]);
   const files = testFiles((text, file) => file.endsWith('.long.test.ts') || HAS_LONGER_RUN.test(text));
-  return sideBySideThenAlone(files, ALONE_IN_LONG_RUN);
+  const isAlone = (file) => new RegExp(ALONE_IN_LONG_RUN).test(file);
+  return sideBySideThenAlone(files.filter((file) => !isAlone(file)), files.filter(isAlone));
 }
 
-async function sideBySideThenAlone(files, alone) {
-  const isAlone = (file) => new RegExp(alone).test(file);
-  const code = await jest([...files.filter((file) => !isAlone(file)), SIDE_BY_SIDE]);
+async function sideBySideThenAlone(sideBySide, alone) {
+  const code = await jest([...sideBySide, SIDE_BY_SIDE]);
   // Whoever ends the tests by a signal wants no more of them.
   if (code > SIGNALLED) return code;
-  return (await jest([...files.filter(isAlone), '--runInBand'])) || code;
+  return (await jest([...alone, '--runInBand'])) || code;
+}
+
+/** Never before the name of a file, which Jest would take for one more pattern. */
+function ignoring(...patterns) {
+  return `--testPathIgnorePatterns=${['/node_modules/', '/test/browser/', ...patterns].join('|')}`;
 }
 
 function testFiles(isMeant) {
