@@ -18,12 +18,13 @@ export interface StoredDays {
   readonly counts: Readonly<Record<(typeof KINDS)[number], number>>;
 }
 
-/** Hash of a row: names that repeat are hashed once each, so they enter as an odd factor, which loses nothing. */
+/** Hash of names that repeat, which are hashed once each: an odd factor, which loses nothing. */
+const factorOf = (names: readonly string[]): string => `bitOr(${names.map((name, index) => `cityHash64(${name}) * ${2 * index + 1}`).join(' + ')}, 1)`;
+/** Hash of a row. */
 const hashOf = (values: string, ...names: readonly string[]): string =>
-  names.length === 0 ? `cityHash64(${values})` : `cityHash64(${values}) * bitOr(${names.map((name, index) => `cityHash64(${name}) * ${2 * index + 1}`).join(' + ')}, 1)`;
-
+  names.length === 0 ? `cityHash64(${values})` : `cityHash64(${values}) * ${factorOf(names)}`;
 /** Of what stands in place of a channel. A row without any of it has the hash that it always had. */
-const ORIGIN_HASH = `if(channel != '' AND referrer = '' AND click_id = '', 1, bitOr(cityHash64(source, medium, referrer, click_id), 1))`;
+const ORIGIN_HASH = `if(channel != '' AND referrer = '' AND click_id = '', 1, ${factorOf(['source', 'medium', 'referrer', 'click_id'])})`;
 
 /** Number of the day of a time, counted from 1970-01-01. */
 const DAY_OF_TIME = 'intDiv(toUnixTimestamp64Milli(ts), 86400000)';
