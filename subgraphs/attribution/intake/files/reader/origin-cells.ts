@@ -48,8 +48,14 @@ export class ClickCells {
   }
 
   addTo(column: TextColumn): void {
-    const kind = this.#named.length > 0 ? this.#named : KINDS.get(CLICK_KINDS.find((each) => this.#present.has(each)) ?? '') ?? NOTHING;
+    const kind = this.#kind();
     column.add(kind, 0, kind.length);
+  }
+
+  /** Most rows have none: they cost no look at the kinds. */
+  #kind(): Buffer {
+    if (this.#named.length > 0 || this.#present.size === 0) return this.#named;
+    return KINDS.get(CLICK_KINDS.find((each) => this.#present.has(each))!)!;
   }
 
   #readKind(data: Uint8Array, start: number, end: number): null {
