@@ -75,8 +75,8 @@ describe('the life of a process', () => {
     const server = new URL(database.ownerUrl);
     const forwarder = createServer((socket) => {
       const onward = connect(Number(server.port), server.hostname);
-      // The service cuts its connections when it ends.
-      for (const each of [socket, onward]) each.on('error', () => undefined);
+      // The service cuts its connections when it ends; one that stayed open behind it would keep the database from going.
+      for (const [each, other] of [[socket, onward], [onward, socket]] as const) each.on('error', () => undefined).once('close', () => other.destroy());
       socket.pipe(onward).pipe(socket);
     }).listen(port, '127.0.0.1');
     await waiting.printed(/Liftgraph is up/);
